@@ -10,6 +10,9 @@ export TOOLGATE_TRUTH := env("TOOLGATE_TRUTH", if os() == "linux" { "" } else { 
 # Where the real tools for the check daemon are. What is missing there fails, unless the set-up said why.
 export TOOLGATE_LENS_TOOLS := justfile_directory() / "target/lens-tools"
 
+# Tests that skip something write a line each to this file.
+export TOOLGATE_SKIPPED := justfile_directory() / "target/skipped.txt"
+
 # The same members and features in every call, so that nothing is compiled twice.
 all := "--release --locked --workspace"
 # The same for `cargo run`, which does not take the last.
@@ -26,7 +29,9 @@ demo: build
 
 # Everything that CI runs
 test: deny reproducible build lint shims embed docs book plugins lens-setup
+    rm -f "$TOOLGATE_SKIPPED"
     TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
+    @.ci/skipped
 
 # What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it
 nightly: component
@@ -57,7 +62,7 @@ book: build
 
 # Write the screens of the README and of the book again, from runs of the command
 screens: build
-    TOOLGATE_UPDATE=1 cargo test {{all}} --test screens
+    TOOLGATE_UPDATE=1 cargo test {{all}} --test command screens::
 
 # Make sure that the Wasm target, strace, bubblewrap, tmux, zsh and faketime are there
 setup:
@@ -100,7 +105,7 @@ component: guest
     command -v cargo-component >/dev/null || cargo install --locked cargo-component@0.21.1
     .ci/wasm component build {{wasm}} -p toolgate-guest
     {{bake}} {{guest}} target/cargo-component
-    TOOLGATE_TEST_COMPONENT="$CARGO_TARGET_DIR/cargo-component/guest.wasm" cargo test {{all}} --test component
+    TOOLGATE_TEST_COMPONENT="$CARGO_TARGET_DIR/cargo-component/guest.wasm" cargo test {{all}} --test system component::
 
 # The shell engine against real bash: COUNT generated scripts and those written by hand, as a table
 truth COUNT="3000" SEED="1" SHOWN="20": setup

@@ -21,8 +21,14 @@ struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Spec {
     names: Vec<String>,
+    /// What its options were compared with, and when.
+    compared: Option<String>,
     runs: Option<Runs>,
     files: Option<Files>,
+    terminal: Option<Terminal>,
+    /// Options whose value is a secret, and what stands in the value before it.
+    #[serde(default)]
+    secrets: BTreeMap<String, String>,
     #[serde(default)]
     rules: Rules,
     /// The path of a spec whose options are those of this one, too: `docker run`.
@@ -82,6 +88,24 @@ struct Files {
     complete: bool,
 }
 
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Terminal {
+    operands: Waits,
+    #[serde(default)]
+    waits: Vec<String>,
+    #[serde(default)]
+    ends: Vec<String>,
+}
+
+/// With how many operands it waits: a number, `any` or `never`.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Waits {
+    UpTo(u8),
+    Named(String),
+}
+
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rules {
@@ -89,6 +113,8 @@ struct Rules {
     abbreviates: bool,
     #[serde(default)]
     words: bool,
+    #[serde(default)]
+    own: bool,
     #[serde(default)]
     exact: Vec<String>,
 }
@@ -186,8 +212,32 @@ impl Spec {
         all.insert(path, self.clone());
     }
 
+    /// The options whose value is a secret, of it and its subcommands.
+    fn secrets(&self, programs: &[String], out: &mut Vec<String>, all: &BTreeMap<String, Spec>) -> Result<(), Error> {
+        let after: &[String] = if programs == self.names { &[] } else { &self.names };
+        let mut options = self.options(all)?;
+        for sub in &self.subcommand {
+            options.extend(sub.options(all)?);
+        }
+        for (option, before) in &self.secrets {
+            let listed = options.iter().find(|listed| listed.name.split(' ').any(|name| name == option));
+            let takes =
+                listed.and_then(|listed| listed.takes.as_ref()).ok_or_else(|| format!("{option} has no value"))?;
+            let separate = !matches!(takes, Takes::Named(name) if name == "attached");
+            let attached = option.chars().count() == 2;
+            out.push(format!(
+                "Secret {{ programs: &{programs:?}, after: &{after:?}, option: {option:?}, attached: {attached}, \
+                 separate: {separate}, before: {before:?} }}"
+            ));
+        }
+        self.subcommand.iter().try_for_each(|sub| sub.secrets(programs, out, all))
+    }
+
     fn write(&self, out: &mut String, all: &BTreeMap<String, Spec>) -> Result<(), Error> {
         write!(out, "Spec {{ names: &{:?}, options: &[", self.names)?;
+        if self.compared.as_ref().is_some_and(|with| !with.contains(", 20")) {
+            return Err("compared says with what, and when: `NAME VERSION, YYYY-MM-DD`".into());
+        }
         let mut names: Vec<String> = Vec::new();
         for option in self.options(all)? {
             let own: Vec<&str> =
@@ -228,8 +278,23 @@ impl Spec {
             Some(files) => files.write(out)?,
             None => out.push_str("None"),
         }
-        let Rules { abbreviates, words, exact } = &self.rules;
-        write!(out, ", abbreviates: {abbreviates}, words: {words}, exact: &{exact:?} }}")?;
+        out.push_str(", terminal: ");
+        match &self.terminal {
+            Some(Terminal { operands, waits, ends }) => {
+                let operands = match operands {
+                    Waits::UpTo(most) => format!("UpTo({most})"),
+                    Waits::Named(name) => variant(name),
+                };
+                write!(out, "Some(Terminal {{ operands: Waits::{operands}, waits: &{waits:?}, ends: &{ends:?} }})")?;
+            }
+            None => out.push_str("None"),
+        }
+        let Rules { abbreviates, words, own, exact } = &self.rules;
+        write!(
+            out,
+            ", abbreviates: {abbreviates}, words: {words}, own_options: {own}, one_dash: {}, unabbreviated: &{exact:?} }}",
+            self.one_dash()
+        )?;
         Ok(())
     }
 }
@@ -296,6 +361,11 @@ fn main() -> Result<(), Error> {
         spec.write(&mut out, &all).map_err(|error| format!("{}: {error}", path.display()))?;
         out.push_str(",\n");
     }
+    let mut secrets = Vec::new();
+    for (path, spec) in &specs {
+        spec.secrets(&spec.names, &mut secrets, &all).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    writeln!(out, "];\npub(super) static SECRETS: [Secret; {}] = [{}", secrets.len(), secrets.join(",\n"))?;
     writeln!(out, "];\npub(super) static NAMES: [(&str, u16); {}] = [", names.len())?;
     for (name, index) in names {
         writeln!(out, "({name:?}, {index}),")?;

@@ -40,8 +40,8 @@ struct Request {
 
 impl Request {
     fn read(text: &str) -> Result<Self, String> {
-        let request: Value = serde_json::from_str(text).map_err(|error| format!("the request is no JSON: {error}"))?;
-        let Value::Object(mut request) = request else { return Err("the request is no JSON object".into()) };
+        let request: Value = serde_json::from_str(text).map_err(|error| format!("the request is not JSON: {error}"))?;
+        let Value::Object(mut request) = request else { return Err("the request is not a JSON object".into()) };
         let id = request.remove("id");
         let command = field(&request, "command")?.ok_or("the request has no command")?.to_owned();
         let cwd = folder(&request, &["cwd", "initial_cwd"])?.unwrap_or_default();
@@ -88,7 +88,7 @@ fn present<'a>(request: &'a Map<String, Value>, name: &str) -> Option<&'a Value>
 }
 
 fn field<'a>(request: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, String> {
-    let text = |value: &'a Value| value.as_str().ok_or_else(|| format!("{name} is not a text"));
+    let text = |value: &'a Value| value.as_str().ok_or_else(|| format!("{name} is not a string"));
     present(request, name).map(text).transpose()
 }
 
@@ -122,7 +122,7 @@ fn variables(request: &Map<String, Value>, name: &str) -> Result<Option<Vec<(Str
     let Some(value) = present(request, name) else { return Ok(None) };
     let variables = value.as_object().ok_or_else(|| format!("{name} is not an object"))?;
     let variables = variables.iter().filter(|(_, value)| !value.is_null()).map(|(variable, value)| {
-        let value = value.as_str().ok_or_else(|| format!("{name}.{variable} is not a text"))?;
+        let value = value.as_str().ok_or_else(|| format!("{name}.{variable} is not a string"))?;
         whole(variable, name)?;
         whole(value, &format!("{name}.{variable}"))?;
         Ok((variable.clone(), value.to_owned()))
@@ -132,7 +132,7 @@ fn variables(request: &Map<String, Value>, name: &str) -> Result<Option<Vec<(Str
 
 /// No path and no variable of a running system holds a NUL, which stands for what is unknown in the engine's values.
 fn whole(text: &str, name: &str) -> Result<(), String> {
-    if text.contains('\0') { Err(format!("{name} has a NUL character in it")) } else { Ok(()) }
+    if text.contains('\0') { Err(format!("{name} contains a NUL character")) } else { Ok(()) }
 }
 
 fn written(answer: &impl Serialize) -> Result<String, String> {
@@ -234,7 +234,7 @@ pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<St
 /// # Errors
 /// If the request makes no sense; the sentence names the field.
 pub fn rules(request: &str, guard: &Guard) -> Result<String, String> {
-    let request: Value = serde_json::from_str(request).map_err(|error| format!("the request is no JSON: {error}"))?;
+    let request: Value = serde_json::from_str(request).map_err(|error| format!("the request is not JSON: {error}"))?;
     let text = |key: &str| request.get(key).and_then(Value::as_str);
     match text("question") {
         Some("list") => Ok(listed(guard).to_string()),
@@ -457,10 +457,10 @@ impl<'a> Reading<'a> {
             }
         }
         if command.more_words {
-            note("args", &"more of them are added when it runs");
+            note("args", &"more arguments are added at run time");
         }
         if command.unseen_script {
-            note("commands", &"it runs commands that are not in the text");
+            note("commands", &"it runs commands that are not visible in the text");
         }
         for (name, word) in &command.assignments {
             if let Some(why) = doubt(word) {
@@ -535,7 +535,7 @@ fn doubt(word: &Word) -> Option<String> {
     match &word.value {
         Text::Unknown { why, .. } => Some(why.to_string()),
         Text::Pattern(_) => Some(Why::Glob.to_string()),
-        Text::Known(_) => word.several.then(|| "none or several words may come out of it".to_owned()),
+        Text::Known(_) => word.several.then(|| "it may expand to no words or to several".to_owned()),
     }
 }
 

@@ -231,7 +231,10 @@ fn witness(outcome: tool_observer::ToolResult) {
             event["uncertain"] = true.into();
         }
         if let Err(error) = journal::append("event", &event.to_string()) {
-            log::write(Level::Warning, &format!("the event {} is not kept: {}", entry.event, describe(&error)));
+            log::write(
+                Level::Warning,
+                &format!("the event {} could not be recorded: {}", entry.event, describe(&error)),
+            );
         }
     }
 }
@@ -368,7 +371,7 @@ fn provided() -> Provided {
     match extensions::provided() {
         Ok(described) => Provided::read(&described, &ask),
         Err(error) => {
-            log::write(Level::Warning, &format!("the other plugins are not asked: {}", describe(&error)));
+            log::write(Level::Warning, &format!("other plugins cannot be queried: {}", describe(&error)));
             Provided::read("{}", &ask)
         }
     }
@@ -429,7 +432,7 @@ impl World for HostWorld {
         }
         match files::resolve(paths) {
             Ok(found) if found.len() == paths.len() => Ok(found.into_iter().map(|path| path.map(|p| p.path)).collect()),
-            Ok(_) => Err("the host answered for another number of paths".into()),
+            Ok(_) => Err("the host returned a wrong number of paths".into()),
             // A host that grants no look at the files has decided that texts are enough.
             Err(Error::Denied(_)) => Ok(vec![None; paths.len()]),
             Err(error) => Err(describe(&error)),

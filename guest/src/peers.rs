@@ -133,7 +133,8 @@ impl Provided {
             for extension in &component.extensions {
                 for modifier in &extension.modifiers {
                     if extension.tracker == BRANCH {
-                        let why = format!("{}: the tracker {BRANCH} is the guard's own", component.component);
+                        let why =
+                            format!("{}: the name {BRANCH} is reserved for the guard's tracker", component.component);
                         provided.problems.push(why);
                         continue;
                     }
@@ -279,7 +280,7 @@ fn read(reads: &[String], snapshot: &dyn Snapshot) -> Map<String, Value> {
 
 fn named(name: &str) -> Result<(), String> {
     let fine = !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(|c: char| c.is_control() || c == '/');
-    if fine { Ok(()) } else { Err(format!("{name:?} is no name")) }
+    if fine { Ok(()) } else { Err(format!("{name:?} is not a valid name")) }
 }
 
 #[cfg(test)]
@@ -382,10 +383,10 @@ mod tests {
         let scope = json!([{ "name": "a", "initial": "", "modifiers": [{ "program": "k", "scope": "now" }] }]);
         let twice = json!([{ "tracker": "cwd", "modifiers": [{ "program": "cd", "scope": "sequential" }] }]);
         let cases = [
-            (with("trackers", json!([tracker("a"), tracker("a")])), "c: there is a tracker a already"),
-            (with("trackers", json!([tracker("cwd")])), "c: there is a tracker cwd already"),
-            (with("trackers", json!([tracker("branch")])), "c: there is a tracker branch already"),
-            (with("trackers", json!([tracker("")])), "c: \"\" is no name"),
+            (with("trackers", json!([tracker("a"), tracker("a")])), "c: a tracker named a already exists"),
+            (with("trackers", json!([tracker("cwd")])), "c: a tracker named cwd already exists"),
+            (with("trackers", json!([tracker("branch")])), "c: a tracker named branch already exists"),
+            (with("trackers", json!([tracker("")])), "c: \"\" is not a valid name"),
             (with("trackers", scope), "c: scope must be"),
             (with("extensions", twice), "c: cwd has a modifier for cd already"),
             (
@@ -393,7 +394,7 @@ mod tests {
                     "extensions",
                     json!([{ "tracker": "branch", "modifiers": [{ "program": "x", "scope": "sequential" }] }]),
                 ),
-                "c: the tracker branch is",
+                "c: the name branch is",
             ),
             (with("failed", "it does not start".into()), "c: it does not start"),
             (json!({ "components": 1 }), "descriptions cannot be read"),

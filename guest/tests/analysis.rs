@@ -43,16 +43,16 @@ fn a_walk_has_its_documented_shape() {
 #[test]
 fn what_is_not_known_is_null_and_has_its_reason() {
     let cases = [
-        ("$X", "/name", json!(null), "name", "the value of $X is not known"),
-        ("a $X", "/args/0", json!(null), "args[0]", "the value of $X is not known"),
+        ("$X", "/name", json!(null), "name", "the value of $X is unknown"),
+        ("a $X", "/args/0", json!(null), "args[0]", "the value of $X is unknown"),
         ("a $(date)", "/args/0", json!(null), "args[0]", "it is the output of a command"),
-        ("a *.c", "/args/0", json!(null), "args[0]", "what a glob finds is not known"),
+        ("a *.c", "/args/0", json!(null), "args[0]", "the files that a glob matches are unknown"),
         ("A=$(date); a", "/env", json!(null), "assignments.A", "it is the output of a command"),
-        ("rm $X/y", "/effects/0/glob", json!("*/y"), "effects[0].path", "the value of $X is not known"),
-        ("rm $X/y", "/effects/0/path", json!(null), "effects[0].path", "the value of $X is not known"),
-        ("rm $X", "/effects/0/glob", json!(null), "effects[0].path", "the value of $X is not known"),
-        ("rm *.c", "/effects/0/glob", json!("/p/*.c"), "args[0]", "what a glob finds is not known"),
-        ("git -C $X push", "/cwd", json!(null), "cwd", "the directory is not known"),
+        ("rm $X/y", "/effects/0/glob", json!("*/y"), "effects[0].path", "the value of $X is unknown"),
+        ("rm $X/y", "/effects/0/path", json!(null), "effects[0].path", "the value of $X is unknown"),
+        ("rm $X", "/effects/0/glob", json!(null), "effects[0].path", "the value of $X is unknown"),
+        ("rm *.c", "/effects/0/glob", json!("/p/*.c"), "args[0]", "the files that a glob matches are unknown"),
+        ("git -C $X push", "/cwd", json!(null), "cwd", "the directory is unknown"),
         ("curl x | sh -s", "/joiner", json!(null), "", ""),
     ];
     for (command, at, value, unknown, why) in cases {
@@ -103,22 +103,22 @@ fn a_request_says_where_it_starts_in_either_spelling() {
 #[test]
 fn a_request_that_makes_no_sense_names_the_field() {
     let cases = [
-        ("", "no JSON"),
-        ("[]", "no JSON object"),
+        ("", "not JSON"),
+        ("[]", "not a JSON object"),
         ("{}", "no command"),
         (r#"{"command": null}"#, "no command"),
-        (r#"{"command": 5}"#, "command is not a text"),
-        (r#"{"command": "a", "cwd": 5}"#, "cwd is not a text"),
-        (r#"{"command": "a", "cwd": "/", "initial_cwd": []}"#, "initial_cwd is not a text"),
+        (r#"{"command": 5}"#, "command is not a string"),
+        (r#"{"command": "a", "cwd": 5}"#, "cwd is not a string"),
+        (r#"{"command": "a", "cwd": "/", "initial_cwd": []}"#, "initial_cwd is not a string"),
         (r#"{"command": "a", "cwd": "here"}"#, "cwd is not an absolute path"),
-        (r#"{"command": "a", "cwd": "/\u0000"}"#, "cwd has a NUL"),
-        (r#"{"command": "a", "home": {}}"#, "home is not a text"),
+        (r#"{"command": "a", "cwd": "/\u0000"}"#, "cwd contains a NUL"),
+        (r#"{"command": "a", "home": {}}"#, "home is not a string"),
         (r#"{"command": "a", "home": "~"}"#, "home is not an absolute path"),
-        (r#"{"command": "a", "workspace_root": true}"#, "workspace_root is not a text"),
+        (r#"{"command": "a", "workspace_root": true}"#, "workspace_root is not a string"),
         (r#"{"command": "a", "workspaceRoot": "w"}"#, "workspaceRoot is not an absolute path"),
         (r#"{"command": "a", "env": ["A=1"]}"#, "env is not an object"),
-        (r#"{"command": "a", "env": {"A": 1}}"#, "env.A is not a text"),
-        (r#"{"command": "a", "initial_env": {"A": "\u0000"}}"#, "initial_env.A has a NUL"),
+        (r#"{"command": "a", "env": {"A": 1}}"#, "env.A is not a string"),
+        (r#"{"command": "a", "initial_env": {"A": "\u0000"}}"#, "initial_env.A contains a NUL"),
         (r#"{"command": "a", "env_complete": "yes"}"#, "env_complete"),
         (r#"{"command": "a", "may_change": 1}"#, "may_change"),
     ];

@@ -3,15 +3,15 @@
 //! file tool writes, and what is expected. In `held.jsonl` git holds some of the files, which are the same in each case but for
 //! what it says.
 
-mod cases;
-
 use std::rc::Rc;
 
-use cases::{WORKSPACE, call, named};
+use crate::cases::{WORKSPACE, call, named};
 use serde_json::Value;
 use toolgate_guest::facts::{Answers, Found, Remembered};
 use toolgate_guest::guard::{Guard, Layer, Tracked, World};
 use toolgate_shell::Look;
+use toolgate_test_support::cases;
+use toolgate_test_support::cases::Cases;
 
 /// The files of a case.
 #[derive(Clone)]
@@ -108,7 +108,7 @@ impl World for Disk {
 
 #[test]
 fn every_case_gets_its_verdict() {
-    verdicts(include_str!("files.jsonl"), &serde_json::Map::new());
+    verdicts(&cases!("files.jsonl"), &serde_json::Map::new());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn what_git_holds_may_be_overwritten() {
         // What a link leads to is held as well.
         "held": (["f", "src/g", "link/f", "link/g"].map(at)),
     });
-    verdicts(include_str!("held.jsonl"), there.as_object().expect("an object"));
+    verdicts(&cases!("held.jsonl"), there.as_object().expect("an object"));
 }
 
 /// Files of the project that have the agent ask Toolgate, and git commands that take them away.
@@ -145,14 +145,13 @@ fn what_takes_settings_away_asks() {
             "added": [], "added^": [".claude/settings.json"], "other": [], "other^": [],
         },
     });
-    verdicts(include_str!("settings.jsonl"), there.as_object().expect("an object"));
+    verdicts(&cases!("settings.jsonl"), there.as_object().expect("an object"));
 }
 
 /// Judges each case, with what holds for all where it does not say another.
-fn verdicts(cases: &str, all: &serde_json::Map<String, Value>) {
-    let mut wrong = Vec::new();
+fn verdicts(cases: &Cases, all: &serde_json::Map<String, Value>) {
     let built_in = Guard::new();
-    for (number, line) in cases.lines().enumerate() {
+    cases.each(|line| {
         let mut case: Value = serde_json::from_str(line).expect("a case is JSON");
         for (key, value) in all {
             let own = case.as_object_mut().expect("an object");
@@ -160,18 +159,15 @@ fn verdicts(cases: &str, all: &serde_json::Map<String, Value>) {
         }
         let own = case["rules"].as_str().map(|rules| {
             let mut guard = built_in.clone();
-            assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), [], "{line}");
+            assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), []);
             guard
         });
         let verdict = own.as_ref().unwrap_or(&built_in).judge(&call(&case), &mut Disk(Rc::new(case.clone())));
         let got = named(&verdict);
-        let fired = |rule: &str| verdict.findings.iter().any(|finding| finding.rule == rule);
-        if got != case["expect"] || case["rule"].as_str().is_some_and(|rule| !fired(rule)) {
-            let found = verdict.findings.iter();
-            let found: Vec<String> =
-                found.map(|found| format!("    {:?} {}: {}", found.action, found.rule, found.reason)).collect();
-            wrong.push(format!("line {}: {line}\n  got {got}\n{}", number + 1, found.join("\n")));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let right = got == case["expect"]
+            && case["rule"].as_str().is_none_or(|rule| verdict.findings.iter().any(|finding| finding.rule == rule));
+        let found = verdict.findings.iter();
+        let found = found.map(|found| format!("\n  {:?} {}: {}", found.action, found.rule, found.reason));
+        assert!(right, "got {got}{}", found.collect::<String>());
+    });
 }

@@ -22,6 +22,8 @@ use toolgate_guest::guard::Layer;
 use toolgate_guest::lens::{
     Changed, ConfigFile, Failure, Lens, Outgoing, ResultFacts, SessionFacts, Stat, World, render,
 };
+use toolgate_test_support::cases;
+use toolgate_test_support::skip::skip;
 
 const ROOT: &str = "/p";
 
@@ -349,15 +351,11 @@ fn run(case: &Value) -> Fake {
 
 #[test]
 fn the_lens_does_what_every_case_says() {
-    let mut wrong = Vec::new();
-    for (number, line) in include_str!("lens.jsonl").lines().enumerate() {
+    cases!("lens.jsonl").each(|line| {
         let case: Value = serde_json::from_str(line).expect("a case is JSON");
         let did = run(&case).did;
-        if did != texts(&case["did"]) {
-            wrong.push(format!("line {}: {line}\n  got {}", number + 1, json!(did)));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(did == texts(&case["did"]), "got {}", json!(did));
+    });
 }
 
 #[test]
@@ -494,8 +492,7 @@ fn whatever_was_saved_can_be_read() {
 fn answers_of_the_real_daemon_are_read() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases/code-lens/exchanges.json");
     let Ok(exchanges) = std::fs::read_to_string(&file) else {
-        eprintln!("left out: {} is not there", file.display());
-        return;
+        return skip(format!("{} is not there", file.display()));
     };
     let exchanges: Value = serde_json::from_str(&exchanges).expect("JSON");
     // The name, the statuses, and how many lines the agent gets; none if the daemon did not check.

@@ -1,9 +1,8 @@
 //! Options that no table lists, before the subcommand: whether such an option takes the next word or not, no verdict is
 //! weaker with it than without.
 
-mod cases;
-
-use cases::{call, named};
+use crate::cases::{call, named};
+use toolgate_commands::{FileUse, Takes};
 use toolgate_guest::call::Verdict;
 use toolgate_guest::guard::{Guard, Layer, NoWorld};
 
@@ -51,6 +50,50 @@ fn no_verdict_is_weaker_with_an_option_that_is_not_known() {
         }
     }
     assert!(tried > 5_000, "only {tried} commands were tried");
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The same for each option that a program's spec has before the subcommand, over one command of each rule: it changes no
+/// verdict, or makes it stricter where it means something itself.
+#[test]
+fn no_option_of_a_spec_changes_a_verdict() {
+    let mut guard = Guard::new();
+    assert_eq!(guard.choose(&["all".to_owned()]), Vec::<String>::new());
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for rule in guard.list() {
+        let Some((test, spec, rest)) =
+            rule.tests.iter().filter(|test| test.fires && test.after.is_none()).find_map(|test| {
+                let (program, rest) = test.command.split_once(' ')?;
+                let spec = toolgate_commands::find(program)?;
+                spec.subcommands
+                    .iter()
+                    .any(|sub| rest.split(' ').next().is_some_and(|word| sub.is(word)))
+                    .then_some((test, spec, rest))
+            })
+        else {
+            continue;
+        };
+        let program = test.command.split(' ').next().unwrap_or_default();
+        let before = judge(&guard, &test.command);
+        if SPELLED.contains(&rule.name.trim_start_matches("builtin:")) {
+            continue;
+        }
+        for option in spec.options.iter().filter(|option| !option.help && !option.last) {
+            for name in option.names.iter().filter(|name| !name.starts_with('-')) {
+                let dashes = if name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
+                let value = if matches!(option.takes, Takes::Next(_)) { " 5s" } else { "" };
+                let command = format!("{program} {dashes}{name}{value} {rest}");
+                let verdict = judge(&guard, &command);
+                tried += 1;
+                let is_plain = option.run.is_none() && matches!(option.file, FileUse::Plain | FileUse::MayBePath);
+                let (same, weaker) = (verdict.action() == before.action(), verdict.action() < before.action());
+                if weaker || is_plain && !same {
+                    wrong.push(format!("{} {}: {command}", named(&verdict), rule.name));
+                }
+            }
+        }
+    }
+    assert!(tried > 500, "only {tried} commands were tried");
     assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
 }
 

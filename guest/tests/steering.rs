@@ -3,18 +3,18 @@
 //! Its cases lie beside the project in some checkouts. Where a verdict is meant to be another one, `steering-differences.jsonl`
 //! has the case and the reason. What its cases leave out, the observers that were there, is in `steering-observers.jsonl`.
 
-#![allow(clippy::print_stderr, reason = "says what is left out")]
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use toolgate_guest::call::{Action, Call, Events, Field, Kind, contents};
 use toolgate_guest::guard::{Guard, Layer, NoWorld, Outcome, override_reason};
+use toolgate_test_support::cases;
+use toolgate_test_support::skip::skip;
 
 fn shared(name: &str) -> Option<String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/cases").join(name);
-    std::fs::read_to_string(&path).inspect_err(|_| eprintln!("left out: {} is not there", path.display())).ok()
+    std::fs::read_to_string(&path).inspect_err(|_| skip(format!("{} is not there", path.display()))).ok()
 }
 
 fn lines(text: &str) -> Vec<Value> {
@@ -184,14 +184,14 @@ fn force_pushes_are_found_by_pattern_and_by_meaning() {
 /// came of a call, and which events it writes.
 #[test]
 fn our_cases() {
-    let mut wrong = Vec::new();
     let mut without_packs = Guard::new();
     without_packs.choose(&["-all".to_owned()]);
-    for case in lines(include_str!("steering.jsonl")) {
+    cases!("steering.jsonl").each(|line| {
+        let case: Value = serde_json::from_str(line).expect("a case is JSON");
         let mut guard = without_packs.clone();
         for (key, layer) in [("user", Layer::User), ("project", Layer::Project)] {
             if let Some(rules) = case[key].as_str() {
-                assert_eq!(guard.load(key, layer, rules.as_bytes()), [], "{case}");
+                assert_eq!(guard.load(key, layer, rules.as_bytes()), []);
             }
         }
         let tool = case["tool"].as_str().unwrap_or("bash");
@@ -216,9 +216,6 @@ fn our_cases() {
             }
         };
         let expected = case.get("writes").unwrap_or(&case["stops"]);
-        if found != *expected {
-            wrong.push(format!("{case}\n  {found}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert_eq!(found, *expected);
+    });
 }

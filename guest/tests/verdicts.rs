@@ -1,54 +1,54 @@
 //! Verdicts of the guard, as cases, one a line: `verdicts.jsonl`, and `irreversible.jsonl` for what nothing brings back and
 //! for what looks like it. The tests of the whole system put the same cases to the component.
 
-mod cases;
-
-use cases::{call, named};
+use crate::cases::{call, named};
 use serde_json::Value;
 use toolgate_guest::call::{Action, Call, Finding, Verdict, contents};
 use toolgate_guest::guard::{Guard, Layer, NoWorld};
+use toolgate_test_support::cases;
+use toolgate_test_support::cases::Cases;
 
 #[test]
 fn every_case_gets_its_verdict() {
-    each_gets_its_verdict(include_str!("verdicts.jsonl"));
+    each_gets_its_verdict(&cases!("verdicts.jsonl"));
 }
 
 /// Texts for PowerShell, cmd and other shells whose grammar is not read.
 #[test]
 fn texts_for_other_shells_each_gets_its_verdict() {
-    each_gets_its_verdict(include_str!("other-shells.jsonl"));
+    each_gets_its_verdict(&cases!("other-shells.jsonl"));
 }
 
 /// Other names of a file: hard links, descriptors, bind mounts, `/proc/PID/root`.
 #[test]
 fn other_names_of_a_file_each_gets_its_verdict() {
-    each_gets_its_verdict(include_str!("aliases.jsonl"));
+    each_gets_its_verdict(&cases!("aliases.jsonl"));
 }
 
 /// Texts that agents and programs run by themselves later.
 #[test]
 fn what_runs_by_itself_later_gets_its_verdicts() {
-    each_gets_its_verdict(include_str!("later.jsonl"));
+    each_gets_its_verdict(&cases!("later.jsonl"));
 }
 
 #[test]
 fn what_nothing_brings_back_asks_by_default() {
-    let lines = include_str!("irreversible.jsonl");
-    let cases: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a case is JSON")).collect();
+    let file = cases!("irreversible.jsonl");
+    let lines = file.text().lines();
+    let cases: Vec<Value> = lines.map(|line| serde_json::from_str(line).expect("a case is JSON")).collect();
     let stops = cases.iter().filter(|case| case["expect"] != "pass");
     assert!(stops.clone().all(|case| case["rule"].is_string()), "a case that stops names its rule");
     assert!(stops.count() > 400 && cases.len() > 900, "there are many of both kinds");
-    each_gets_its_verdict(lines);
+    each_gets_its_verdict(&file);
 }
 
-fn each_gets_its_verdict(lines: &str) {
-    let mut wrong = Vec::new();
+fn each_gets_its_verdict(cases: &Cases) {
     let built_in = Guard::new();
-    for (number, line) in lines.lines().enumerate() {
+    cases.each(|line| {
         let case: Value = serde_json::from_str(line).expect("a case is JSON");
         let mut guard = built_in.clone();
         if let Some(rules) = case["rules"].as_str() {
-            assert_eq!(guard.load("rules.yaml", Layer::Project, rules.as_bytes()), [], "{line}");
+            assert_eq!(guard.load("rules.yaml", Layer::Project, rules.as_bytes()), []);
         }
         let verdict = guard.judge(&call(&case), &mut NoWorld);
         let got = named(&verdict);
@@ -62,16 +62,12 @@ fn each_gets_its_verdict(lines: &str) {
             && (case["rule"].is_null() || finding.is_some())
             && case["evidence"].as_str().is_none_or(shows)
             && case["reason"].as_str().is_none_or(|reason| finding.is_some_and(|found| found.reason == reason));
-        if !right {
-            let found = verdict.findings.iter().map(|found| {
-                let evidence: Vec<&str> = found.evidence.iter().map(|one| one.text.as_str()).collect();
-                format!("    {:?} {} {evidence:?}: {}", found.action, found.rule, found.reason)
-            });
-            let found = found.collect::<Vec<_>>().join("\n");
-            wrong.push(format!("line {}: {line}\n  got {got}\n{found}", number + 1));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let found = verdict.findings.iter().map(|found| {
+            let evidence: Vec<&str> = found.evidence.iter().map(|one| one.text.as_str()).collect();
+            format!("\n  {:?} {} {evidence:?}: {}", found.action, found.rule, found.reason)
+        });
+        assert!(right, "got {got}{}", found.collect::<String>());
+    });
 }
 
 /// What an agent's own patch tool writes is content as well.
@@ -113,10 +109,9 @@ fn commands_that_are_the_same_are_judged_as_each_by_itself() {
     let built_in = Guard::new();
     let mut with_files = built_in.clone();
     assert_eq!(with_files.load("rules.yaml", Layer::User, AROUND.as_bytes()), []);
-    let mut wrong = Vec::new();
-    for line in include_str!("verdicts.jsonl").lines() {
+    cases!("verdicts.jsonl").each(|line| {
         let case: Value = serde_json::from_str(line).expect("a case is JSON");
-        let Some(command) = case["command"].as_str().filter(|_| case["kind"].is_null()) else { continue };
+        let Some(command) = case["command"].as_str().filter(|_| case["kind"].is_null()) else { return };
         for (guard, text) in [
             (&built_in, format!("{command}\n{command}\nfoo | {command}\n")),
             (&with_files, format!("f() {{\n{command}\n}}\nf; f | f\nfor X in 1 2 1; do\n{command}\ndone\ncd /q\nf")),
@@ -126,12 +121,9 @@ fn commands_that_are_the_same_are_judged_as_each_by_itself() {
             let again = call(&again);
             let judged = guard.judge(&again, &mut NoWorld);
             let explained = guard.explain(&again, &mut NoWorld).verdict;
-            if judged != explained {
-                wrong.push(format!("{text}\n  judged {judged:#?}\n  explained {explained:#?}"));
-            }
+            assert_eq!(judged, explained, "{text}");
         }
-    }
-    assert!(wrong.is_empty(), "{} of them: {}", wrong.len(), wrong.join("\n"));
+    });
 }
 
 /// Rules that ask for what is around a command.

@@ -209,7 +209,7 @@ impl Policy {
                 case.logged(Outcome::Rewritten, &verdict, "", verdict.clone()).await
             }
             Decision::Rewrite(_) => {
-                let refused = Verdict::block("host:rewrite", "the call was rewritten, which nothing here is granted");
+                let refused = Verdict::block("host:rewrite", "the call was rewritten without a grant to do so");
                 case.blocked(&refused, "").await
             }
             Decision::Block(_) | Decision::Ask(_) => {
@@ -217,7 +217,7 @@ impl Policy {
                 let note = warnings.join("; ");
                 match (&verdict.decision, granted) {
                     (_, Some(id)) => {
-                        let pass = passing(&verdict, &format!("permitted once, by {id}"));
+                        let pass = passing(&verdict, &format!("permitted once by {id}"));
                         case.logged(Outcome::AllowedOnce, &verdict, &format!("permission {id}"), pass).await
                     }
                     (Decision::Block(_), None) => case.blocked(&verdict, &note).await,
@@ -234,11 +234,11 @@ impl Policy {
         match apart(move || grants.take(&call, &verdict, now)).await {
             Ok(Ok(taken)) => taken.map(|grant| grant.id),
             Ok(Err(error)) => {
-                warnings.push(format!("no permission is used: {error}"));
+                warnings.push(format!("no permission was used: {error}"));
                 None
             }
             Err(late) => {
-                warnings.push(format!("no permission is used: {late}"));
+                warnings.push(format!("no permission was used: {late}"));
                 None
             }
         }
@@ -277,7 +277,7 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     }
     match tokio::time::timeout(deadline::LOG, waiting).await {
         Ok(done) => done.map_err(|_| "the work failed".to_owned()),
-        Err(_) => Err(format!("the disk did not answer within {} s", deadline::LOG.as_secs())),
+        Err(_) => Err(format!("the disk did not respond within {} s", deadline::LOG.as_secs())),
     }
 }
 
@@ -319,7 +319,7 @@ impl Case<'_> {
         }
         let Some(person) = &policy.person else {
             let Decision::Ask(reason) = &verdict.decision else { return verdict };
-            let reason = format!("{reason}; this is for the user to decide, who is not asked in this mode");
+            let reason = format!("{reason}; only the user can allow this, and this mode does not ask the user");
             let nobody = Verdict { decision: Decision::Block(reason), findings: verdict.findings };
             let note = if note.is_empty() { "nobody to ask".to_owned() } else { format!("nobody to ask; {note}") };
             return self.logged(Outcome::Blocked, &nobody, &note, violation(&nobody)).await;
@@ -372,7 +372,7 @@ fn unlogged(answer: Verdict, error: &str) -> Verdict {
     if let Decision::Block(reason) = answer.decision {
         return Verdict { decision: Decision::Block(format!("{reason}; and {error}")), findings: answer.findings };
     }
-    let mut blocked = Verdict::block("host:audit", format!("{error}; a call that cannot be logged does not run"));
+    let mut blocked = Verdict::block("host:audit", format!("{error}; calls that cannot be logged are blocked"));
     blocked.findings.extend(answer.findings);
     blocked
 }
@@ -398,7 +398,7 @@ pub fn strictest(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     });
     let first = inputs.next();
     if inputs.any(|other| Some(other) != first) {
-        all.push(Verdict::block("host:rewrite", "two components rewrote the call, each in another way"));
+        all.push(Verdict::block("host:rewrite", "two plugins rewrote the call differently"));
     }
     // Stable: among equals the first one given decides.
     all.sort_by_key(|verdict| std::cmp::Reverse(rank(verdict)));
@@ -535,7 +535,7 @@ mod tests {
             (plain(), block(), "block: Security Policy Violation: no", vec!["blocked"]),
             (with(Some(true)), block(), "block: Security Policy Violation: no", vec!["blocked"]),
             (plain(), Verdict::block("host:deadline", "late"), "block: late", vec!["blocked"]),
-            (plain(), rewrite.clone(), "block: the call was rewritten, which nothing here is granted", vec!["blocked"]),
+            (plain(), rewrite.clone(), "block: the call was rewritten without a grant to do so", vec!["blocked"]),
             (plain().rewrites(true), rewrite, "rewrite: {}", vec!["rewritten"]),
             (plain(), ask(), nobody, vec!["blocked"]),
             (Policy::new().person(Denied), ask(), "block: User denied execution", vec!["asked", "denied"]),
@@ -575,7 +575,7 @@ mod tests {
         std::os::unix::fs::symlink("elsewhere", scratch.path().join("audit.jsonl")).expect("a link");
         let log = AuditFile::new(&scratch.path().join("audit.jsonl"));
         let found = decided(Policy::new().audit(log), &call(), block()).await;
-        assert!(found.contains("audit.jsonl is a link, which is not followed"), "{found}");
+        assert!(found.contains("audit.jsonl is a symbolic link, which Toolgate does not follow"), "{found}");
     }
 
     #[tokio::test]
@@ -642,7 +642,7 @@ mod tests {
             (vec![Verdict::block("a", "first"), block()], "block: first", 2),
             (vec![rewrite("{}"), Verdict::pass(), rewrite("{}")], "rewrite: {}", 0),
             (vec![rewrite("{}"), ask()], "rewrite: {}", 1),
-            (vec![rewrite("{}"), rewrite("[]")], "block: two components rewrote the call, each in another way", 1),
+            (vec![rewrite("{}"), rewrite("[]")], "block: two plugins rewrote the call differently", 1),
         ];
         for (verdicts, expected, findings) in cases {
             let found = strictest(verdicts);

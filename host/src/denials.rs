@@ -66,7 +66,7 @@ impl Denials for AuditedDenials {
         }
         let reason = match what {
             "" => "it was not granted this".to_owned(),
-            path => format!("{} is not in the folders that it was granted", redact::redacted(path)),
+            path => format!("{} is outside the folders it was granted", redact::redacted(path)),
         };
         let rule = format!("capability:{}", capability.name());
         let record = Record {
@@ -90,7 +90,7 @@ impl Denials for AuditedDenials {
             path_hints: Vec::new(),
         };
         if let Err(error) = self.audit.append(&record) {
-            tracing::warn!(%error, plugin = plugin.name, capability = capability.name(), "a denial is not in the log");
+            tracing::warn!(%error, plugin = plugin.name, capability = capability.name(), "a denial could not be logged");
         }
     }
 }

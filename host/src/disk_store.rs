@@ -73,7 +73,7 @@ impl Entries {
             Ok(bytes) => {
                 let found = self.kind.checked(name, bytes?);
                 if found.is_none() {
-                    self.unfit(name, "it is not what was written");
+                    self.unfit(name, "its content is not as written");
                 }
                 found
             }
@@ -126,8 +126,8 @@ impl Entries {
         match self.write(name, content) {
             // Nobody was to see before that it is there.
             Ok(true) => self.remove(&begun(name)),
-            Ok(false) => tracing::debug!(entry = name, "{} is too large to be kept", self.kind.called),
-            Err(error) => tracing::warn!(%error, "{} is not kept", self.kind.called),
+            Ok(false) => tracing::debug!(entry = name, "{} is too large to save", self.kind.called),
+            Err(error) => tracing::warn!(%error, "{} could not be saved", self.kind.called),
         }
     }
 

@@ -54,7 +54,7 @@ pub enum LoadError {
         error: wasmtime::Error,
     },
     /// Machine code from another version of this program.
-    #[error("the machine code of {plugin} does not fit this program: {error:#}; install Toolgate anew")]
+    #[error("the machine code of {plugin} does not match this program: {error:#}; reinstall Toolgate")]
     Precompiled {
         /// The plugin's name.
         plugin: String,
@@ -83,25 +83,25 @@ fn first_line(text: &str) -> &str {
 #[non_exhaustive]
 pub enum CallError {
     /// It computed too long.
-    #[error("the component computed longer than it may")]
+    #[error("the component exceeded its computing time")]
     Deadline,
     /// The whole call took too long.
     #[error("the component gave no answer within {} s", .0.as_secs_f32())]
     Timeout(Duration),
     /// It wanted more memory.
-    #[error("the component wanted more memory than it may have")]
+    #[error("the component exceeded its memory limit")]
     Memory,
     /// It recursed too deeply.
-    #[error("the component used up its stack")]
+    #[error("the component overflowed its stack")]
     Stack,
     /// It made too many host calls.
     #[error("the component made more than {0} host calls")]
     HostCalls(u32),
     /// It handed over too much.
-    #[error("the component or the call handed over more data than may cross at once")]
+    #[error("the component or the call passed more data than the limit for one call")]
     TooMuchData,
     /// The call's own texts are too long.
-    #[error("the call's command and paths are {length} bytes long, more than the {limit} that are judged")]
+    #[error("the call's command and paths are {length} bytes long; the limit is {limit}")]
     Input {
         /// Their length in bytes.
         length: usize,

@@ -18,7 +18,7 @@ use crate::{Action, Decision, Finding, Started, Verdict};
 
 /// The verdict that a failed gate gives.
 pub(crate) fn verdict(plugin: &str, error: &CallError) -> Verdict {
-    let reason = format!("{error}; a call that could not be judged does not run");
+    let reason = format!("{error}; calls that cannot be checked are blocked");
     let mut verdict = Verdict::block(format!("host:{}", error.name()), reason);
     verdict.findings.iter_mut().for_each(|finding| plugin.clone_into(&mut finding.plugin));
     verdict
@@ -93,7 +93,7 @@ fn bounded(findings: &mut Vec<Finding>) {
     }
     findings.extend(more.first().map(|strictest| Finding {
         rule: format!("{HOSTS}more-findings"),
-        reason: format!("{} more findings are left out", more.len()),
+        reason: format!("{} more findings omitted", more.len()),
         evidence: Vec::new(),
         ..strictest.clone()
     }));

@@ -51,7 +51,7 @@ pub enum SwapError {
         capabilities: Vec<Capability>,
     },
     /// It has lost a hook that verdicts come of.
-    #[error("the new {plugin} has no {} any more, which would loosen the gate", hooks.join(", "))]
+    #[error("the new {plugin} no longer has {}, which would weaken protection", hooks.join(", "))]
     Loosened {
         /// The plugin's name.
         plugin: String,

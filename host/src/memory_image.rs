@@ -108,7 +108,7 @@ impl Memories {
     fn make(&self, minimum: usize, reserved: usize, like: Option<&Snapshot>) -> Result<Reserved, String> {
         let Initial { bytes, start } = self.initial;
         if start + bytes.len() > minimum {
-            return Err(format!("a memory of {minimum} bytes is not the one that {} bytes belong to", bytes.len()));
+            return Err(format!("a memory of {minimum} bytes does not match {} bytes", bytes.len()));
         }
         let wrong = |error: rustix::io::Errno| format!("no memory: {error}");
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
@@ -227,7 +227,7 @@ unsafe impl LinearMemory for Capped {
 
     fn grow_to(&mut self, size: usize) -> wasmtime::Result<()> {
         if size > self.capacity {
-            return Err(wasmtime::Error::msg("a memory cannot grow beyond what is reserved for it"));
+            return Err(wasmtime::Error::msg("a memory cannot grow beyond its reservation"));
         }
         Ok(self.memory.open(size)?)
     }

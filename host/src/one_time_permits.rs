@@ -37,7 +37,7 @@ pub enum GrantError {
     #[error(transparent)]
     Store(#[from] PrivateError),
     /// The store does not say what it should.
-    #[error("{path} is no store of permissions: {why}")]
+    #[error("{path} is not a permission store: {why}")]
     Content {
         /// The store.
         path: String,
@@ -292,7 +292,7 @@ impl Grants {
         let content = |why: String| GrantError::Content { path: self.path().display().to_string(), why };
         let store: Store = serde_json::from_slice(&bytes).map_err(|error| content(error.to_string()))?;
         if store.schema != 1 {
-            return Err(content(format!("schema {} is not known to this version", store.schema)));
+            return Err(content(format!("schema {} is unknown to this version", store.schema)));
         }
         Ok(store)
     }

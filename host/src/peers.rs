@@ -70,7 +70,7 @@ impl Peers {
                     entry.extend(provided);
                 }
                 Err(why) => {
-                    tracing::warn!(plugin = name, why, "its trackers and predicates are not there");
+                    tracing::warn!(plugin = name, why, "its trackers and predicates are missing");
                     entry.insert("failed".to_owned(), why.into());
                 }
             }
@@ -91,9 +91,10 @@ fn read(trackers: Option<&str>, predicates: Option<&str>) -> Provided {
     let mut provided = Map::new();
     for (text, keys) in [(trackers, &[TRACKERS, "extensions"][..]), (predicates, &[PREDICATES])] {
         let Some(text) = text else { continue };
-        let wrong = |why: &dyn std::fmt::Display| format!("what it says of its {} is wrong: {why}", keys.join(" and "));
+        let wrong =
+            |why: &dyn std::fmt::Display| format!("its description of {} is invalid: {why}", keys.join(" and "));
         let Value::Object(mut said) = serde_json::from_str(text).map_err(|error| wrong(&error))? else {
-            return Err(wrong(&"it is no JSON object"));
+            return Err(wrong(&"it is not a JSON object"));
         };
         if said.get("schema") != Some(&json!(1)) {
             return Err(wrong(&"its schema is not 1"));
@@ -101,7 +102,7 @@ fn read(trackers: Option<&str>, predicates: Option<&str>) -> Provided {
         for key in keys {
             let Some(list) = said.remove(*key) else { continue };
             if !list.as_array().is_some_and(|list| list.iter().all(Value::is_object)) {
-                return Err(wrong(&format!("{key} is no list of objects")));
+                return Err(wrong(&format!("{key} is not a list of objects")));
             }
             provided.insert((*key).to_owned(), list);
         }
@@ -130,8 +131,10 @@ fn refuse_doubles(names: &[&str], told: &mut [Provided]) {
     for ((kind, name), at) in owners.into_iter().filter(|(_, at)| at.len() > 1) {
         let owners: Vec<&str> = at.iter().filter_map(|at| names.get(*at).copied()).collect();
         let kind_of_one = kind.trim_end_matches('s');
-        let why =
-            format!("the {kind_of_one} {name} is there more than once ({}), so none of them counts", owners.join(", "));
+        let why = format!(
+            "the {kind_of_one} {name} is defined more than once ({}), so all of them are ignored",
+            owners.join(", ")
+        );
         for at in at {
             match told.get_mut(at) {
                 Some(told) if kind == COMPONENT => *told = Err(why.clone()),
@@ -190,7 +193,7 @@ mod tests {
             (None, Some(r#"{"schema":1,"predicates":[]}"#), Ok(r#"{"predicates":[]}"#)),
             (None, None, Ok("{}")),
             (Some("{"), None, Err("what it says of its trackers and extensions is wrong: EOF")),
-            (Some("[]"), None, Err("what it says of its trackers and extensions is wrong: it is no JSON object")),
+            (Some("[]"), None, Err("what it says of its trackers and extensions is wrong: it is not a JSON object")),
             (None, Some(r#"{"schema":2}"#), Err("what it says of its predicates is wrong: its schema is not 1")),
             (
                 None,

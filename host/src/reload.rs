@@ -160,7 +160,7 @@ impl Folders {
             }
             match self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
                 Ok(()) => tracing::debug!(folder = %folder.display(), "watched"),
-                Err(error) => tracing::warn!(folder = %folder.display(), %error, "not watched; looked at now and then"),
+                Err(error) => tracing::warn!(folder = %folder.display(), %error, "cannot be watched; polling instead"),
             }
             self.watched.insert(folder, identity);
         }

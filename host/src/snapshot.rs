@@ -174,7 +174,7 @@ impl Snapshots {
         let entries = self.entries.as_ref()?;
         let entry = entries.get(name)?;
         let Some(found) = Snapshot::decoded(entry.content()) else {
-            entries.unfit(name, "it is no snapshot");
+            entries.unfit(name, "it is not a snapshot");
             return None;
         };
         Some(self.at_hand().keep(name, Arc::new(found)))

@@ -86,7 +86,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
     let start = text.floor_char_boundary(most / 2);
     let end = text.ceil_char_boundary(text.len() - most / 2);
-    format!("{}[{} bytes left out]{}", &text[..start], end - start, &text[end..])
+    format!("{}[{} bytes omitted]{}", &text[..start], end - start, &text[end..])
 }
 
 /// A text on one line with what matched in it, for a person.
@@ -184,7 +184,7 @@ impl Drawing {
 
     fn left_out(&mut self, bytes: usize) {
         if bytes > 0 {
-            self.put(&format!("[{bytes} bytes left out]"), '~');
+            self.put(&format!("[{bytes} bytes omitted]"), '~');
         }
     }
 }
@@ -267,25 +267,25 @@ mod tests {
             (
                 format!("{long} rm a {long}"),
                 vec![(5001, 5005)],
-                "[4981 bytes left out]xxxxxxxxxxxxxxxxxxx rm a xxxxxxxxxxxxxxxxxxx[4981 bytes left out]",
+                "[4981 bytes omitted]xxxxxxxxxxxxxxxxxxx rm a xxxxxxxxxxxxxxxxxxx[4981 bytes omitted]",
                 "",
             ),
             (
                 format!("a {long} b"),
                 vec![(0, 1), (5003, 5004)],
-                "a xxxxxxxxxxxxxxxxxxx[4962 bytes left out]xxxxxxxxxxxxxxxxxxx b",
+                "a xxxxxxxxxxxxxxxxxxx[4962 bytes omitted]xxxxxxxxxxxxxxxxxxx b",
                 "",
             ),
-            (long.clone(), vec![(0, 5000)], "xxxxxxxxxxxxxxxxxxxx[4960 bytes left out]xxxxxxxxxxxxxxxxxxxx", ""),
+            (long.clone(), vec![(0, 5000)], "xxxxxxxxxxxxxxxxxxxx[4960 bytes omitted]xxxxxxxxxxxxxxxxxxxx", ""),
             (
                 long.clone(),
                 vec![],
-                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[4920 bytes left out]",
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[4920 bytes omitted]",
                 "",
             ),
-            ("\u{200b}".repeat(900), vec![(0, 2700)], "\\u{200b}\\u{200b}[2688 bytes left out]\\u{200b}\\u{200b}", ""),
+            ("\u{200b}".repeat(900), vec![(0, 2700)], "\\u{200b}\\u{200b}[2688 bytes omitted]\\u{200b}\\u{200b}", ""),
             ("é".to_owned(), vec![(1, 1), (0, 1), (7, 9)], "é", "^"),
-            ("[9 bytes left out]".to_owned(), vec![(1, 2)], "[9 bytes left out]", " ^"),
+            ("[9 bytes omitted]".to_owned(), vec![(1, 2)], "[9 bytes omitted]", " ^"),
         ];
         for (text, matches, line, marks) in cases {
             let matches: Vec<Range<usize>> = matches.into_iter().map(|(start, end)| start..end).collect();
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_is_left_out_is_counted() {
         for (text, most, expected) in
-            [("abc", 3, "abc"), ("abcdefgh", 4, "ab[4 bytes left out]gh"), ("ééé", 3, "[6 bytes left out]")]
+            [("abc", 3, "abc"), ("abcdefgh", 4, "ab[4 bytes omitted]gh"), ("ééé", 3, "[6 bytes omitted]")]
         {
             assert_eq!(shortened(text, most), expected);
         }

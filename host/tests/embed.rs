@@ -1,9 +1,9 @@
 //! The example that an agent's author copies runs and does what it says.
 
 #[path = "../examples/embed.rs"]
-mod embed;
+mod example;
 
 #[test]
 fn the_example_runs() {
-    embed::main().expect("it blocks what it should");
+    example::main().expect("it blocks what it should");
 }

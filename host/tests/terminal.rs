@@ -1,7 +1,5 @@
 //! The shared terminal, on a private tmux server of each test's own, with real shells.
 
-#![allow(clippy::print_stdout, reason = "says what is left out")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +9,7 @@ use async_trait::async_trait;
 use tokio::sync::mpsc::unbounded_channel;
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::{LocalTerminal, Pane, Screen, Terminal, Typing, Wake, tmux_version};
+use toolgate_test_support::skip::missing;
 
 /// Refuses what holds this word, and remembers the rest.
 const FORBIDDEN: &str = "forbidden";
@@ -44,12 +43,14 @@ struct Server {
 }
 
 impl Server {
-    /// None, with a line that says so, where there is no tmux or no such shell.
+    /// None where there is no tmux or no such shell; the test is then skipped.
+    #[track_caller]
     fn new(shell: &str) -> Option<Self> {
-        let (Some(_), Some(shell)) = (program("tmux"), program(shell)) else {
-            println!("left out: tmux or {shell} is not installed");
-            return None;
-        };
+        let absent = ["tmux", shell].into_iter().find(|name| program(name).is_none());
+        if let Some(name) = absent {
+            missing(name, format!("{name} is not installed"));
+        }
+        let shell = program(shell).filter(|_| absent.is_none())?;
         let folder = tempfile::tempdir().expect("a scratch folder");
         let mut server = Server { folder, own: String::new(), judge: Arc::default() };
         for (profile, more) in [(".bash_profile", ""), (".zshrc", "setopt combiningchars\n")] {
@@ -723,7 +724,7 @@ async fn without_a_server_nothing_is_there() {
         assert!(LocalTerminal::new(tmux, own, None, judge.clone()).is_none(), "{tmux} {own}");
     }
     if program("tmux").is_none() {
-        return println!("left out: tmux is not installed");
+        return missing("tmux", "tmux is not installed");
     }
     assert!(tmux_version().await.is_ok_and(|version| version.starts_with("tmux ")));
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -209,15 +209,15 @@ const CALLS = [
 	["rewrite", runs("echo rewritten")],
 	["in pieces", runs("in pieces")],
 	["show", runs("show")],
-	["die", blocked(/^Toolgate does not run: .* ended \(7\)\. .*`toolgate doctor/), "echo hi", runs("echo hi")],
+	["die", blocked(/^Toolgate is not running: .* ended \(7\)\. .*`toolgate doctor/), "echo hi", runs("echo hi")],
 	["half a line", blocked(/ended \(0\)/), "echo hi", runs("echo hi")],
 	["garbage", blocked(/something else than JSON: "thread 'main' panicked"/), "echo hi", runs("echo hi")],
 	["two versions", blocked(/another version/), "echo hi", runs("echo hi")],
 	["hang", blocked(/no answer in time/), "echo hi", runs("echo hi")],
 	["complain", blocked(/no answer in time: line 2 has no event/), "echo hi", runs("echo hi")],
 	["no object", blocked(/no readable answer/), "echo hi", runs("echo hi")],
-	["other answer", blocked(/not understood; `toolgate install/), "echo hi", runs("echo hi")],
-	["other block", blocked(/not understood/)],
+	["other answer", blocked(/invalid; run `toolgate install/), "echo hi", runs("echo hi")],
+	["other block", blocked(/is invalid/)],
 	["other id", blocked(/no answer in time/)],
 	[{ command: "x".repeat(17 * 1024 * 1024) }, blocked(/larger than/), "echo hi", runs("echo hi")],
 	[{ command: 1n }, blocked(/BigInt/), "echo hi", runs("echo hi")],
@@ -291,11 +291,11 @@ each("a host killed between two calls is started again", async (agent) => {
 	matches(await agent.call("find victim -delete"), blocked(/victim/));
 });
 
-each("a host that always dies is left alone after a while", async (agent) => {
+each("a host that always dies is not restarted for a while", async (agent) => {
 	const host = program();
 	await agent.load(host);
 	for (let call = 0; call < 5; call++) matches(await agent.call("die"), blocked(/ended \(7\)/));
-	matches(await agent.call("die"), blocked(/left alone/));
+	matches(await agent.call("die"), blocked(/not restarted/));
 	assert.equal(starts(host), 5);
 });
 
@@ -394,7 +394,7 @@ const USER_BASH = [
 	["find victim -delete", { blocked: /^it would delete the victim$/, exit: 126 }],
 	["die", { blocked: /ended \(7\)/, exit: 126 }],
 	["hang", { blocked: /no answer in time/, exit: 126 }],
-	["rewrite", { blocked: /not understood/, exit: 126 }],
+	["rewrite", { blocked: /is invalid/, exit: 126 }],
 ];
 for (const [command, expected] of USER_BASH) {
 	pi(`the user's own ${command}`, async (agent) => matches(await agent.userBash(command), expected), { ANSWER_MS: 1_500 });
@@ -538,7 +538,7 @@ test("pi: an older one without renderers gets its gates", { skip: noTypes }, asy
 	const agent = new Pi();
 	agent.registerMessageRenderer = undefined;
 	await agent.load("");
-	matches(await agent.call("echo hi"), blocked(/Toolgate does not run/));
+	matches(await agent.call("echo hi"), blocked(/Toolgate is not running/));
 });
 
 // ---- pi with the shared terminal ----
@@ -563,7 +563,7 @@ function shared(title, run, { name = "host", tmux = "/tmp/tmux-0/default,1,0", b
 	});
 }
 
-const NOTICE = "The terminal is not shared: pi runs commands in the `bash` that it has.";
+const NOTICE = "The terminal is not shared: pi uses its own `bash`.";
 const notices = (agent) => agent.shown.filter(([kind]) => kind === "notify").map(([, text]) => text);
 
 // Each: the session, which of its tools pi takes, what the user is told, and what the host is started with.
@@ -574,18 +574,18 @@ const SESSIONS = [
 	["a session outside tmux", { tmux: "" }, [], [], ["--terminal"]],
 	["a session with the usual terminal", { constants: { TERMINAL: false } }, [], [], []],
 	["plugins with tools", { tmux: "", name: "plugins", constants: { TERMINAL: false } }, ["notes_add", "Other-1"], [], []],
-	["a host that offers bash unasked", { name: "greedy", constants: { TERMINAL: false } }, ["notes_add"], [`Not taken of Toolgate's tools: "bash".`], []],
+	["a host that offers bash unasked", { name: "greedy", constants: { TERMINAL: false } }, ["notes_add"], [`Skipped tools of Toolgate: "bash".`], []],
 	["no tools", { name: "empty" }, [], [NOTICE], ["--terminal"]],
 	["no list of tools", { name: "unlisted" }, [], [NOTICE], ["--terminal"]],
 	["tools that come too late", { name: "slow", constants: { TOOLS_MS: 300 } }, [], [NOTICE], ["--terminal"]],
 	["a host that ends", { name: "short" }, [], [/the rules cannot be read/, NOTICE], ["--terminal"]],
-	["an older pi", { before: (agent) => { agent.getAllTools = undefined; } }, undefined, [/^The terminal is not shared.* Not taken of Toolgate's tools: "bash", "read_terminal"\.$/], ["--terminal"]],
-	["a pi that another extension gave its bash", { before: (agent) => agent.registerTool({ name: "bash" }) }, ["read_terminal"], [`${NOTICE} Not taken of Toolgate's tools: "bash".`], ["--terminal"]],
+	["an older pi", { before: (agent) => { agent.getAllTools = undefined; } }, undefined, [/^The terminal is not shared.* Skipped tools of Toolgate: "bash", "read_terminal"\.$/], ["--terminal"]],
+	["a pi that another extension gave its bash", { before: (agent) => agent.registerTool({ name: "bash" }) }, ["read_terminal"], [`${NOTICE} Skipped tools of Toolgate: "bash".`], ["--terminal"]],
 	[
 		"tools that are none of the terminal's",
 		{ name: "odd" },
 		["__proto__", "Bash", "read_terminal"],
-		[`${NOTICE} Not taken of Toolgate's tools: "read", "bash\\n", "", ["bash"], , "${"x".repeat(65)}", "no_schema", "no_description".`],
+		[`${NOTICE} Skipped tools of Toolgate: "read", "bash\\n", "", ["bash"], , "${"x".repeat(65)}", "no_schema", "no_description".`],
 		["--terminal"],
 	],
 ];
@@ -612,11 +612,11 @@ const RUNS = [
 	["sudo rm", { error: "it would remove" }],
 	["vim", { error: "vim waits" }],
 	["later", { text: "done later", details: {} }],
-	["die", { error: /ended \(7\).* What it has begun may still run\.$/ }],
+	["die", { error: /ended \(7\).* It may still be running\.$/ }],
 	["no object", { error: /no readable answer/ }],
-	["no text", { error: /not understood/ }],
-	["a verdict", { error: /not understood/ }],
-	["perhaps an error", { error: /not understood/ }],
+	["no text", { error: /is invalid/ }],
+	["a verdict", { error: /is invalid/ }],
+	["perhaps an error", { error: /is invalid/ }],
 	["x".repeat(17 * 1024 * 1024), { error: /larger than/ }],
 ];
 for (const [command, expected] of RUNS) {
@@ -717,7 +717,7 @@ test("opencode: events", { skip: !onUnix, timeout: 20_000 }, async () => {
 test("opencode: a plugin that is given nothing still blocks", async () => {
 	const { Toolgate } = await load("opencode.js", "");
 	const hooks = await Toolgate(undefined);
-	await assert.rejects(hooks["tool.execute.before"](undefined, undefined), /Toolgate does not run/);
+	await assert.rejects(hooks["tool.execute.before"](undefined, undefined), /Toolgate is not running/);
 	await hooks["tool.execute.after"](undefined, undefined);
 });
 

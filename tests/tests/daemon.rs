@@ -11,6 +11,7 @@ use toolgate_host::capability::{Daemon, LocalDaemon};
 use toolgate_lens_tests::fake::Fake;
 use toolgate_lens_tests::project::lay_out;
 use toolgate_lens_tests::tools::Tools;
+use toolgate_test_support::skip::skip;
 
 /// A folder that is the user's alone.
 fn scratch() -> (tempfile::TempDir, PathBuf) {
@@ -106,7 +107,7 @@ async fn only_a_socket_of_the_users_own_is_asked() {
 #[tokio::test]
 async fn a_daemon_that_does_not_start_is_an_error_that_says_why() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "no program is set"),
+        (&[], "no program is configured"),
         (&["/nowhere/lens"], "/nowhere/lens"),
         (&["no-such-lens"], "no-such-lens is not installed"),
         (&["run/lens"], "run/lens is not installed"),
@@ -244,8 +245,7 @@ async fn the_real_code_lens_is_started_asked_and_stopped() {
     let tools = Tools::find().expect("the set-up came to its end").ok();
     let command = tools.as_ref().and_then(Tools::code_lens);
     let (Some(tools), Some(command)) = (tools, command) else {
-        eprintln!("left out: code-lens is not installed; `just lens-setup` does that");
-        return;
+        return skip("code-lens is not installed; `just lens-setup` does that");
     };
     let (_kept, folder) = scratch();
     lay_out("typescript", &folder, Some(&tools)).expect("a project");

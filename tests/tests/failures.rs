@@ -28,7 +28,7 @@ fn result(output: &str) -> ToolResult {
 
 /// What to do, and what the reason for the block says.
 const FAILURES: &[(&str, &str)] = &[
-    ("loop", "computed longer"),
+    ("loop", "exceeded its computing time"),
     ("allocate", "more memory"),
     ("recurse", "stack"),
     ("trap", "unreachable"),
@@ -161,7 +161,7 @@ async fn an_answer_outside_the_contract_is_a_block() {
 #[tokio::test]
 async fn a_component_that_does_not_start_blocks_every_call() {
     let plugin = test_guest(&Engine::new().expect("an engine"));
-    for (folder, says) in [("/refuse", "does not like"), ("/loop", "computed longer")] {
+    for (folder, says) in [("/refuse", "does not like"), ("/loop", "exceeded its computing time")] {
         let gate = Gate::new(plugin.clone(), Session::in_folder(folder), Capabilities::denied()).with_limits(LIMITS);
         assert!(gate.start().await.is_err(), "{folder}");
         for _ in 0..2 {

@@ -120,7 +120,7 @@ function tried(look) {
 }
 
 function readConfig(rules, name) {
-  if (name !== "rules") throw { tag: "not-found", val: `there is no configuration file named ${name}` };
+  if (name !== "rules") throw { tag: "not-found", val: `no configuration file named ${name}` };
   return rules.map(([layer, path]) => ({ path, layer, content: configFile(path) })).filter((file) => file.content);
 }
 
@@ -147,7 +147,7 @@ function readScript(path) {
   }
   // Shells run a script whatever bytes are in it; what is no script at all begins differently.
   if (!content.subarray(0, 2).equals(Buffer.from("#!")) && content.subarray(0, 512).includes(0)) {
-    throw { tag: "invalid", val: "it is no text" };
+    throw { tag: "invalid", val: "it is not text" };
   }
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(content).replaceAll("\0", "");
 }
@@ -169,7 +169,7 @@ function bounded(path, limit) {
 
 /// The branch that is checked out, as git keeps it in plain files. `.git` is a folder, or a file that names one.
 function branch(folder) {
-  const nowhere = { tag: "unavailable", val: `${folder} is in no work tree` };
+  const nowhere = { tag: "unavailable", val: `${folder} is not in a git worktree` };
   let root = folder;
   while (!fs.existsSync(path.join(root, ".git"))) {
     if (root === path.dirname(root)) throw nowhere;

@@ -45,7 +45,7 @@ export class Gate {
       return verdict(await this.#ask(command));
     } catch (error) {
       await this.close();
-      return block("host:failure", `${String(error.message ?? error)}; a call that could not be judged does not run`);
+      return block("host:failure", `${String(error.message ?? error)}; calls that cannot be checked are blocked`);
     }
   }
 

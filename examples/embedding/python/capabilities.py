@@ -59,7 +59,7 @@ class Host:
 
     def read_config(self, name):
         if name != "rules":
-            return Variant("not-found", f"there is no configuration file named {name}")
+            return Variant("not-found", f"no configuration file named {name}")
         found = ((path, layer, config_file(path)) for layer, path in self.rules)
         return [record(path=path, layer=layer, content=content) for path, layer, content in found if content is not None]
 
@@ -155,7 +155,7 @@ def read_script(path):
         return content
     # Shells run a script whatever bytes are in it; what is no script at all begins differently.
     if not content.startswith(b"#!") and b"\0" in content[:512]:
-        return Variant("invalid", "it is no text")
+        return Variant("invalid", "it is not text")
     return content.decode(errors="replace").replace("\0", "")
 
 
@@ -167,7 +167,7 @@ def bounded(path, limit):
 
 def branch(folder):
     """The branch that is checked out, as git keeps it in plain files. `.git` is a folder, or a file that names one."""
-    nowhere = Variant("unavailable", f"{folder} is in no work tree")
+    nowhere = Variant("unavailable", f"{folder} is not in a git worktree")
     places = (place / ".git" for place in (PurePosixPath(folder), *PurePosixPath(folder).parents))
     git = next((place for place in places if os.path.exists(place)), None)
     if git is None:

@@ -57,7 +57,7 @@ class Gate:
         except Exception as error:
             self.instance = None
             reason = " ".join(str(error).split()) or type(error).__name__
-            return block("host:failure", f"{reason}; a call that could not be judged does not run")
+            return block("host:failure", f"{reason}; calls that cannot be checked are blocked")
 
     def within_deadline(self, work):
         """In a thread of its own, as the epoch ends the component but not a file system that hangs."""

@@ -17,12 +17,12 @@ mod handler;
 mod spec;
 
 pub use handler::{FileCode, Language, OptionRun, RunCode, Trait};
-pub use spec::{FileAction, FileUse, Files, Opt, RunForm, Runs, Spec, Syntax, Takes};
+pub use spec::{FileAction, FileUse, Files, Opt, RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal, Waits};
 
 mod table {
     use super::{
-        FileAction, FileCode, FileUse, Files, Language, Opt, OptionRun, RunCode, RunForm, Runs, Spec, Syntax, Takes,
-        Trait,
+        FileAction, FileCode, FileUse, Files, Language, Opt, OptionRun, RunCode, RunForm, Runs, Secret, Spec, Syntax,
+        Takes, Terminal, Trait, Waits,
     };
 
     include!(concat!(env!("OUT_DIR"), "/table.rs"));
@@ -40,3 +40,36 @@ pub fn find(program: &str) -> Option<&'static Spec> {
 pub fn programs() -> &'static [Spec] {
     &table::PROGRAMS
 }
+
+/// The options whose value is a secret under a name that does not say so.
+#[must_use]
+pub fn secrets() -> &'static [Secret] {
+    &table::SECRETS
+}
+
+/// Options that take nothing with any program whose spec says nothing else.
+pub const COMMON_FLAGS: &[&str] = &[
+    "-h",
+    "--help",
+    "-V",
+    "--version",
+    "--verbose",
+    "--quiet",
+    "-q",
+    "--silent",
+    "--debug",
+    "-y",
+    "--yes",
+    "--assume-yes",
+    "--force",
+    "--json",
+    "--dry-run",
+    "--all",
+    "--recursive",
+    "--offline",
+    "--locked",
+    "--frozen",
+    "--interactive",
+    "--non-interactive",
+    "--insecure",
+];

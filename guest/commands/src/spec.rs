@@ -15,12 +15,18 @@ pub struct Spec {
     pub runs: Option<Runs>,
     /// What it does to files, if that is known.
     pub files: Option<Files>,
+    /// How it waits for text at a terminal, if it may.
+    pub terminal: Option<Terminal>,
     /// Long options may be cut short, as rules see them: `--forc`.
     pub abbreviates: bool,
     /// Long options have one dash, as rules see them: `find -delete`.
     pub words: bool,
+    /// Options before a subcommand are never the subcommand's, whatever they are called: `git -p restore`.
+    pub own_options: bool,
+    /// Long options have one dash.
+    pub one_dash: bool,
     /// Options with their dashes that are none of a longer one's abbreviations.
-    pub exact: &'static [&'static str],
+    pub unabbreviated: &'static [&'static str],
 }
 
 /// An option.
@@ -141,6 +147,46 @@ pub enum RunForm {
     Language(Language),
     /// The handler of this name knows.
     Code(RunCode),
+}
+
+/// An option whose value is a secret under a name that does not say so.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// The programs that have it.
+    pub programs: &'static [&'static str],
+    /// Subcommands of which one comes before it: `docker run -p` is a port. None if it is the program's own.
+    pub after: &'static [&'static str],
+    /// The option, with its dashes.
+    pub option: &'static str,
+    /// `-pSECRET`
+    pub attached: bool,
+    /// `-p SECRET`
+    pub separate: bool,
+    /// The secret is what follows this in the value: `user:secret`.
+    pub before: &'static str,
+}
+
+/// How a program that may wait for text at a terminal is told from one that does not. Its words are read from the left;
+/// the first that says something decides.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// What the operands say if no word has decided.
+    pub operands: Waits,
+    /// Words with which it waits: options with their dashes, or subcommands.
+    pub waits: &'static [&'static str],
+    /// Words with which it does something and ends.
+    pub ends: &'static [&'static str],
+}
+
+/// Whether a program waits for text, by how many operands it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// However many.
+    Any,
+    /// With so many at most: a host, a database. With more it runs something and ends, and what follows is not its own.
+    UpTo(u8),
+    /// With none.
+    Never,
 }
 
 /// What a program does to files.

@@ -125,7 +125,7 @@ pub fn tools(plugin: &mut impl Tools) -> Vec<provided_tools::Tool> {
 }
 
 pub fn run(plugin: &mut impl Tools, name: &str, input: &str) -> Result<provided_tools::Output, String> {
-    let input = serde_json::from_str(input).map_err(|error| format!("the input is no JSON: {error}"))?;
+    let input = serde_json::from_str(input).map_err(|error| format!("the input is not JSON: {error}"))?;
     let ToolOutput { text, is_error, details: more } = plugin.run(name, &input)?;
     Ok(provided_tools::Output { text, is_error, details: details(&more) })
 }

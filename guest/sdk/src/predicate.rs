@@ -78,6 +78,6 @@ impl PredicateRequest {
     /// # Errors
     /// A sentence, if they have another shape. [`Truth::Unknown`] is the answer to a rule that makes no sense.
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, String> {
-        T::deserialize(&self.arguments).map_err(|error| format!("the rule's arguments make no sense: {error}"))
+        T::deserialize(&self.arguments).map_err(|error| format!("the rule's arguments are invalid: {error}"))
     }
 }

@@ -50,7 +50,7 @@ pub fn parse_foreign(text: &str, shell: &ForeignShell, facts: &Facts) -> Script 
             return script;
         }
     }
-    let why = format!("{} is not read here, but for plain commands", shell.title());
+    let why = format!("Toolgate reads only simple commands of {}", shell.title());
     let commands = tokens(text, facts).into_iter().enumerate();
     let commands = commands.map(|(group, words)| Command::of_tokens(words, facts, group));
     Script { commands: commands.collect(), unparsed: Some(why), foreign: true, ..Script::default() }

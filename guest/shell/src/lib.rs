@@ -89,7 +89,6 @@ mod scan;
 mod shared;
 mod succession;
 mod syntax;
-pub mod tables;
 mod tracker;
 mod walk;
 mod word;

@@ -78,7 +78,7 @@ pub(crate) fn changes(text: &str) -> (Vec<Change<'_>>, Option<String>) {
             found.extend(all.filter(|change| seen.insert((change.kind, change.span.start, change.span.end))));
         }
     }
-    let none = || found.is_empty().then(|| "no file is named in the patch".to_owned());
+    let none = || found.is_empty().then(|| "the patch names no file".to_owned());
     let wrong = wrong.or_else(none);
     (found, wrong)
 }
@@ -111,7 +111,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
             if EDGES.contains(&line) {
                 bodies |= NONE;
             } else if line.starts_with("***") && line != "*** End of File" && !line.starts_with("*** Environment ID:") {
-                wrong.get_or_insert_with(|| "a header of the patch is not known".to_owned());
+                wrong.get_or_insert_with(|| "the patch has an unknown header".to_owned());
             }
             continue;
         };
@@ -139,7 +139,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
 fn names(rest: &str) -> (Vec<(usize, &str)>, Option<&'static str>) {
     let name = rest.trim_matches(is_blank);
     if name.is_empty() {
-        return (Vec::new(), Some("a file in the patch has no name"));
+        return (Vec::new(), Some("a header of the patch has no file name"));
     }
     let from = rest.len() - rest.trim_start_matches(is_blank).len();
     let to = from + name.len();
@@ -147,7 +147,7 @@ fn names(rest: &str) -> (Vec<(usize, &str)>, Option<&'static str>) {
     let before: Vec<usize> = rest.char_indices().map(|(at, _)| at).filter(|at| (usual..from).contains(at)).collect();
     let behind: Vec<usize> = rest.char_indices().map(|(at, c)| at + c.len_utf8()).filter(|at| *at > to).collect();
     if before.len() + behind.len() > MOST_BLANKS {
-        let why = "there are more blanks around the name of a file in the patch than are judged";
+        let why = "a file name in the patch has too many spaces around it";
         let whole = rest.get(usual..).unwrap_or(rest);
         return (vec![(from, name), (usual, whole)], Some(why));
     }
@@ -276,7 +276,7 @@ mod tests {
             ("*** Add File: \u{a0}/../../x\n+y\n", "Write /../../x, Write \u{a0}/../../x"),
             (
                 "*** Add File: \u{85}/../../x\n+y\n",
-                "Write /../../x, Write \u{85}/../../x, a file in the patch has no name",
+                "Write /../../x, Write \u{85}/../../x, a header of the patch has no file name",
             ),
             ("*** Delete File:\u{feff}/etc/x\n", "Delete /etc/x, Delete \u{feff}/etc/x"),
             // What ends a line for some tools does not for others.
@@ -285,7 +285,7 @@ mod tests {
             ("*** Add File: a\n+x\r*** Update File: b\n *** Delete File: c\n", "Write a, Delete c, Write b"),
             ("*** Add File: a\n+x\u{2028}*** Delete File: b\n", "Write a, Delete b"),
             ("*** Add File: a\n+x\u{c}\n+\u{c}y\n", "Write a"),
-            ("*** Add File: a\n+x\r*** Rename File: b\n", "Write a, a header of the patch is not known"),
+            ("*** Add File: a\n+x\r*** Rename File: b\n", "Write a, the patch has an unknown header"),
             // A header with blanks before it is none for some, and what follows it is then not its body.
             ("*** Add File: a\n+x\n\u{85}*** Update File: b\n *** Delete File: c\n", "Write a, Write b, Delete c"),
             ("*** Begin Patch\n*** Environment ID: e\n*** Update File: a\n@@\n+x\n*** End of File\n", "Write a"),
@@ -293,21 +293,18 @@ mod tests {
             // Behind its end nothing belongs to a file, for some.
             ("*** Update File: a\n-x\n+y\n*** End Patch\n *** Delete File: b\n", "Write a, Delete b"),
             // What looks like a header and is none may be one for the tool.
-            ("*** Add File: a\n+x\n*** Rename File: b\n", "Write a, a header of the patch is not known"),
-            ("*** Add File: a\n+x\n***Update File: b\n", "Write a, a header of the patch is not known"),
+            ("*** Add File: a\n+x\n*** Rename File: b\n", "Write a, the patch has an unknown header"),
+            ("*** Add File: a\n+x\n***Update File: b\n", "Write a, the patch has an unknown header"),
             // What is read besides counts: a reading that comes to nothing hides no other.
-            (
-                "*** Add File: a\n+x\r*** y\n*** Add File: b\n+z\n",
-                "Write a, Write b, a header of the patch is not known",
-            ),
-            ("*** Add File: a\n+x\n  *** update file: b\n", "Write a, a header of the patch is not known"),
+            ("*** Add File: a\n+x\r*** y\n*** Add File: b\n+z\n", "Write a, Write b, the patch has an unknown header"),
+            ("*** Add File: a\n+x\n  *** update file: b\n", "Write a, the patch has an unknown header"),
             (
                 "*** Add File:                   a\n",
-                "Write a, Write                   a, there are more blanks around the name of a file in the patch than are judged",
+                "Write a, Write                   a, a file name in the patch has too many spaces around it",
             ),
-            ("*** Add File: \n", "a file in the patch has no name"),
-            ("--- a\n+++ b\n", "no file is named in the patch"),
-            ("", "no file is named in the patch"),
+            ("*** Add File: \n", "a header of the patch has no file name"),
+            ("--- a\n+++ b\n", "the patch names no file"),
+            ("", "the patch names no file"),
         ];
         for (text, expected) in cases {
             let (found, wrong) = changes(text);

@@ -11,13 +11,12 @@ const MAX_TEXT: usize = 1024 * 1024;
 
 /// Why a text must not be handed to the parser, or `None` if it may be.
 pub(crate) fn refuse(text: &str) -> Option<String> {
-    refuse_shape(text).or_else(|| text.contains(Value::HOLE).then(|| "the text contains a NUL byte".to_owned()))
+    refuse_shape(text).or_else(|| text.contains(Value::HOLE).then(|| "the command contains a NUL byte".to_owned()))
 }
 
 /// The same of a text with [`Value::HOLE`] in the place of what is not known.
 pub(crate) fn refuse_shape(text: &str) -> Option<String> {
-    (text.len() > MAX_TEXT)
-        .then(|| format!("the text is {} bytes long, and more than {MAX_TEXT} are not parsed", text.len()))
+    (text.len() > MAX_TEXT).then(|| format!("the command is {} bytes long; the limit is {MAX_TEXT}", text.len()))
 }
 
 /// Cuts a text into commands at operators and line ends, and those into words at blanks, quotes and backslashes

@@ -118,7 +118,7 @@ pub struct NameTaken(String);
 
 impl fmt::Display for NameTaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is a tracker {} already: two cannot follow one state", self.0)
+        write!(f, "a tracker named {} already exists; two cannot follow one state", self.0)
     }
 }
 

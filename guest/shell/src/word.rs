@@ -97,22 +97,22 @@ impl Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Temporary => f.write_str("mktemp makes it up"),
+            Why::Temporary => f.write_str("it is a temporary name from mktemp"),
             Why::CommandOutput => f.write_str("it is the output of a command"),
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
-            Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is not known"),
+            Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is unknown"),
             Why::Perhaps(texts) => write!(f, "it may be {}, or something else", texts.join(" or ")),
-            Why::Default(text) => write!(f, "it is {text}, unless the environment says something else"),
-            Why::Number => f.write_str("it is a number that is not known before it runs"),
-            Why::Values(name) => write!(f, "${name} has one of more values than are followed"),
-            Why::Home(user) if user.is_empty() => f.write_str("the home folder is not known"),
-            Why::Home(user) => write!(f, "the home folder of {user} is not known"),
-            Why::Directory => f.write_str("the directory is not known"),
-            Why::Expansion => f.write_str("it is an expansion that is not followed"),
-            Why::Glob => f.write_str("what a glob finds is not known"),
-            Why::Argument => f.write_str("it is put in when the command runs"),
-            Why::TooMuch => f.write_str("too much comes out of it"),
-            Why::Malformed => f.write_str("it does not parse"),
+            Why::Default(text) => write!(f, "it is {text} unless the environment overrides it"),
+            Why::Number => f.write_str("it is a number known only at run time"),
+            Why::Values(name) => write!(f, "${name} has too many possible values"),
+            Why::Home(user) if user.is_empty() => f.write_str("the home folder is unknown"),
+            Why::Home(user) => write!(f, "the home folder of {user} is unknown"),
+            Why::Directory => f.write_str("the directory is unknown"),
+            Why::Expansion => f.write_str("it is an expansion that is not evaluated"),
+            Why::Glob => f.write_str("the files that a glob matches are unknown"),
+            Why::Argument => f.write_str("it is filled in at run time"),
+            Why::TooMuch => f.write_str("it expands to too many values"),
+            Why::Malformed => f.write_str("it has a syntax error"),
         }
     }
 }

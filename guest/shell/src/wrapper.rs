@@ -31,11 +31,6 @@ use toolgate_commands::OptionRun;
 pub(crate) use tools::unbundled;
 pub(crate) use xargs::xargs;
 
-/// The names of the programs in the table.
-pub(crate) fn programs() -> impl Iterator<Item = &'static str> {
-    toolgate_commands::programs().iter().filter(|spec| spec.runs.is_some()).flat_map(|spec| spec.names).copied()
-}
-
 /// One text out of several words, a blank between them.
 pub(crate) fn joined(words: &[Word]) -> Word {
     words::join(words, " ")

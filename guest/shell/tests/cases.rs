@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use toolgate_shell::{
     Command, Facts, Look, Presence, Runs, detect_files, extract_shell_path_hints, normalize_path, parse,
 };
+use toolgate_test_support::cases;
+use toolgate_test_support::cases::Cases;
 
 /// What exists, by its path: `file`, `folder`.
 struct Tree(BTreeMap<String, Presence>);
@@ -44,22 +46,18 @@ fn facts(case: &Value) -> Facts {
 }
 
 /// Puts each case to `answer`, which gives what is ours for what the case expects.
-fn hold(cases: &str, answer: impl Fn(&Value, &str) -> Value) {
-    let mut wrong = Vec::new();
-    for line in cases.lines() {
-        let case: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+fn hold(cases: &Cases, answer: impl Fn(&Value, &str) -> Value) {
+    cases.each(|line| {
+        let case: Value = serde_json::from_str(line).expect("a case is JSON");
         let ours = answer(&case, case["command"].as_str().expect("a command"));
-        if ours != case["expect"] {
-            wrong.push(format!("{}\n  expected {}\n  got      {ours}", case["command"], case["expect"]));
-        }
-    }
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+        assert!(ours == case["expect"], "got {ours}");
+    });
 }
 
 /// `[written, read]`
 #[test]
 fn files() {
-    hold(include_str!("files.jsonl"), |case, command| {
+    hold(&cases!("files.jsonl"), |case, command| {
         let files = detect_files(command, &facts(case));
         json!([files.written, files.read])
     });
@@ -68,7 +66,7 @@ fn files() {
 /// In the workspace `/p`, unless the case names another.
 #[test]
 fn hints() {
-    hold(include_str!("hints.jsonl"), |case, command| {
+    hold(&cases!("hints.jsonl"), |case, command| {
         json!(extract_shell_path_hints(command, &facts(case), case["root"].as_str().unwrap_or("/p")))
     });
 }
@@ -76,7 +74,7 @@ fn hints() {
 /// One object a command, in the order of the list.
 #[test]
 fn walks() {
-    hold(include_str!("walk.jsonl"), |case, command| {
+    hold(&cases!("walk.jsonl"), |case, command| {
         let script = parse(command, &facts(case));
         let expected = case["expect"].as_array().expect("a list");
         let none = json!({});

@@ -71,7 +71,7 @@ pub(super) fn close_holes() {
         place + BEHIND <= end
     };
     while HEAP.give_away(BEHIND, &mut within) {}
-    assert!(behind + BEHIND > end, "there is memory for what is prepared");
+    assert!(behind + BEHIND > end, "there is memory for the preparation");
     let mut size = BEHIND / 2;
     while size >= SMALLEST {
         if !HEAP.give_away(size, |place| place < behind) {

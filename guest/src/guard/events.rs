@@ -92,9 +92,9 @@ pub(super) fn read_missing(layer: Layer, value: Node, unknown: &mut bool) -> Res
             other => return Err(unknown_key("missing", other, MISSING_KEYS)),
         }
     }
-    let scope = scope.ok_or("missing does not say in what: session, agent-loop or tool-call")?;
+    let scope = scope.ok_or("missing needs in: session, agent-loop or tool-call")?;
     if not_in.is_some_and(|not_in| not_in >= scope) {
-        return Err("not-in must be narrower than in: nothing would be left to count".to_owned());
+        return Err("not-in must be narrower than in, or nothing is left to count".to_owned());
     }
     Ok(Missing { event: event.ok_or("missing names no event")?, since, scope, not_in })
 }

@@ -16,12 +16,10 @@ impl FieldOf {
         let shell = tools.iter().filter(|tool| is_shell(tool)).count();
         let content = match field {
             None | Some("command") if shell == tools.len() => return Ok(None),
-            None => return Err("the rule is about file tools, so it needs a field: path or content".to_owned()),
+            None => return Err("a rule for file tools needs a field: path or content".to_owned()),
             Some("command") => return Err("file tools have no command: the field is path or content".to_owned()),
             Some("path" | "content") if shell > 0 => {
-                return Err(
-                    "a shell command has no such field; say with effects what it does to which paths".to_owned()
-                );
+                return Err("a shell command has no such field; use effects to match what it does to paths".to_owned());
             }
             Some(field @ ("path" | "content")) => field == "content",
             Some(other) => return Err(format!("field must be command, path or content, not {other}")),

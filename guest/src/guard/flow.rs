@@ -44,7 +44,7 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 /// What reads the script for a shell that it runs: the shells that are common, and the builtins. The engine's table of
-/// shells (`wrapper/table.rs`) is another one: it has rare ones as well, and no builtins.
+/// shells (`runs` of the specs) is another one: it has rare ones as well, and no builtins.
 const SCRIPT_READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
 
 /// Something that is run without anyone having seen it.

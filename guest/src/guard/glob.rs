@@ -260,7 +260,7 @@ pub(crate) fn alternatives(glob: &str) -> Result<Vec<Vec<Segment>>, String> {
 /// Appends to each text what a glob's braces stand for.
 fn expand(glob: &str, texts: &mut Vec<String>, depth: usize) -> Result<(), String> {
     if depth > DEEPEST {
-        return Err(format!("its braces are more than {DEEPEST} deep"));
+        return Err(format!("its braces nest more than {DEEPEST} levels deep"));
     }
     let mut rest = glob;
     loop {
@@ -277,7 +277,7 @@ fn expand(glob: &str, texts: &mut Vec<String>, depth: usize) -> Result<(), Strin
             expand(&inside[..end], &mut one, depth + 1)?;
             all.append(&mut one);
             if all.len() > MOST_ALTERNATIVES {
-                return Err(format!("its braces stand for more than {MOST_ALTERNATIVES} texts"));
+                return Err(format!("its braces expand to more than {MOST_ALTERNATIVES} strings"));
             }
             let closes = inside[end..].starts_with('}');
             inside = &inside[end + 1..];

@@ -1,16 +1,18 @@
 //! How a program takes its words: subcommand, options, operands.
 //!
 //! A rule names options in one spelling and means all of them: `-f` is in `-xfd`, `--force` in `--forc` where the
-//! tool takes abbreviations, a value stands behind `=` or in the next word. Which options take a value is a table (the
-//! `programs` of rule files).
+//! tool takes abbreviations, a value stands behind `=` or in the next word. Which options take a value say the specs of
+//! `toolgate-commands`, and the `programs` of the user's own rule file in their place.
 //!
-//! An option that no table lists may take the next word or not: `kubectl --new-option 5s delete pod x`. Both readings
+//! An option that neither lists may take the next word or not: `kubectl --new-option 5s delete pod x`. Both readings
 //! count. Options and operands are those of the plain reading, in which it takes none; a subcommand is looked for in
 //! every reading, and an option before it that is a value in one of them excuses nothing.
 
 use std::collections::HashSet;
 
 use rustc_hash::FxHashMap;
+use toolgate_commands::argv::{Lookup, Parts, Spelling};
+use toolgate_commands::{COMMON_FLAGS, Opt, Spec};
 use toolgate_shell::Word;
 
 use super::rule::fits;
@@ -21,7 +23,7 @@ const SUBCOMMANDS: usize = 8;
 /// The words of a subcommand that a table may have a grammar for.
 const DEEPEST: usize = 4;
 
-/// How one program, or one of its subcommands, takes its words.
+/// How one program, or one of its subcommands, takes its words, as the user's own file says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grammar {
     /// Options are whole words after one dash: `find -delete`.
@@ -55,6 +57,57 @@ impl Grammars {
             self.by_name.insert(name.to_owned(), grammar);
         }
     }
+
+    /// What is known of the program or subcommand of this name: what the user says, else its spec.
+    fn of(&self, name: &str, spec: Option<&'static Spec>) -> Option<Known<'_>> {
+        self.by_name.get(name).map(Known::Own).or_else(|| spec.map(Known::Spec))
+    }
+}
+
+/// What is known of how a program takes its words.
+#[derive(Clone, Copy)]
+enum Known<'a> {
+    /// By the user.
+    Own(&'a Grammar),
+    /// By its spec.
+    Spec(&'static Spec),
+}
+
+impl Known<'_> {
+    fn words(self) -> bool {
+        match self {
+            Known::Own(own) => own.words,
+            Known::Spec(spec) => spec.words,
+        }
+    }
+
+    /// Whether this option, with its dashes, takes the next word.
+    fn takes(self, name: &str) -> Option<Takes> {
+        match self {
+            Known::Own(own) if own.values.contains(name) => Some(Takes::Next),
+            Known::Own(own) => own.flags.contains(name).then_some(Takes::Nothing),
+            Known::Spec(spec) => listed(spec, name).map(|option| match option.takes {
+                toolgate_commands::Takes::Next(_) => Takes::Next,
+                toolgate_commands::Takes::Loose => Takes::PerhapsNext,
+                toolgate_commands::Takes::Nothing
+                | toolgate_commands::Takes::Attached
+                | toolgate_commands::Takes::Digits => Takes::Nothing,
+            }),
+        }
+    }
+}
+
+/// The option of a spec that is spelled so.
+fn listed(spec: &'static Spec, name: &str) -> Option<&'static Opt> {
+    let bare = name.trim_start_matches('-');
+    let dashes = name.len() - bare.len();
+    // Of programs whose long options have one dash, rules do not see the words that way unless the spec says so.
+    if spec.one_dash && !spec.words {
+        return None;
+    }
+    let is_word = dashes == 2 || spec.words;
+    let option = if bare.len() == 1 || is_word { spec.exact(bare) } else { None };
+    option.filter(|_| bare.len() > 1 || dashes == 1).or_else(|| spec.exact(name))
 }
 
 /// Whether an option takes the next word.
@@ -89,6 +142,8 @@ pub(crate) struct Given<'a> {
     pub(crate) plain: bool,
     /// Whether it is the value of the option before it in one of the readings.
     pub(crate) perhaps: bool,
+    /// Whether it is the program's own, and not the subcommand's that stands behind it.
+    pub(crate) own: bool,
 }
 
 /// A word that is no option and no option's value.
@@ -243,23 +298,81 @@ struct Place {
 struct Reader<'a> {
     grammars: &'a Grammars,
     found: Invocation<'a>,
-    /// What the table is looked up by, in each reading: the program and its operands so far.
-    keys: Vec<String>,
-    /// The grammars of those, and whether each is one in every reading.
-    known: Vec<(&'a Grammar, bool)>,
+    /// What grammars are looked up by, in each reading: the program and its operands so far, and its spec.
+    keys: Vec<(String, Option<&'static Spec>)>,
+    /// What is known of those, and whether each is one in every reading.
+    known: Vec<(Known<'a>, bool)>,
     whole_words: bool,
+    /// The spec of a program whose options before a subcommand are its own.
+    owner: Option<&'static Spec>,
+}
+
+/// What options are looked up in while words are read.
+struct Chain<'r, 'a> {
+    grammars: &'a Grammars,
+    known: &'r [(Known<'a>, bool)],
+    dash: &'static str,
+}
+
+impl Chain<'_, '_> {
+    /// Whether this option, with its dashes, takes the next word.
+    fn takes(&self, name: &str) -> Takes {
+        let mut perhaps = None;
+        let mut flag = None;
+        for (known, certain) in self.known {
+            match (known.takes(name), certain) {
+                (Some(Takes::Next), true) => return Takes::Next,
+                (Some(Takes::Next | Takes::PerhapsNext), _) => perhaps = Some(Takes::PerhapsNext),
+                (Some(other), _) => flag = flag.or(Some(other)),
+                (None, _) => {}
+            }
+        }
+        let common = || {
+            let is = name.starts_with("--no-") || COMMON_FLAGS.contains(&name) || self.grammars.flags.contains(name);
+            is.then_some(Takes::Nothing)
+        };
+        perhaps.or(flag).or_else(common).unwrap_or(Takes::PerhapsNothing)
+    }
+}
+
+impl Lookup for Chain<'_, '_> {
+    type Option = Takes;
+
+    fn letter(&self, letter: char) -> Option<Takes> {
+        let mut name = [b'-'; 5];
+        let end = 1 + letter.encode_utf8(&mut name[1..]).len();
+        std::str::from_utf8(&name[..end]).ok().map(|name| self.takes(name))
+    }
+
+    fn long(&self, name: &str) -> Option<Takes> {
+        Some(self.takes(&format!("--{name}")))
+    }
+
+    fn word(&self, name: &str) -> Option<Takes> {
+        Some(self.takes(&format!("{}{name}", self.dash)))
+    }
+
+    fn takes(option: Takes) -> toolgate_commands::Takes {
+        match option {
+            Takes::Next | Takes::PerhapsNext => toolgate_commands::Takes::Next(1),
+            // A letter that has a value only where it is attached is read as a flag as well: `git checkout -tf`.
+            Takes::Nothing | Takes::PerhapsNothing => toolgate_commands::Takes::Nothing,
+        }
+    }
 }
 
 impl<'a> Reader<'a> {
     fn new(program: &'a str, grammars: &'a Grammars) -> Self {
-        let own = grammars.by_name.get(program);
+        let spec = toolgate_commands::find(program);
+        let own = grammars.of(program, spec);
         let (options, operands, every, exact) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Reader {
             grammars,
             found: Invocation { program, options, operands, every, abbreviates: false, exact },
-            keys: vec![program.to_owned()],
+            keys: vec![(program.to_owned(), spec)],
             known: own.into_iter().map(|own| (own, true)).collect(),
-            whole_words: own.is_some_and(|own| own.words),
+            whole_words: own.is_some_and(Known::words),
+            owner: spec.filter(|spec| spec.own_options),
         }
     }
 
@@ -278,10 +391,15 @@ impl<'a> Reader<'a> {
         match text {
             Some(text) if !text.contains(char::is_whitespace) => {
                 let certain = self.keys.len() == 1 && !perhaps;
-                let shallow = |key: &&String| key.matches(' ').count() < DEEPEST;
-                let longer: Vec<String> = self.keys.iter().filter(shallow).map(|key| format!("{key} {text}")).collect();
-                let by_name = &self.grammars.by_name;
-                self.known.extend(longer.iter().filter_map(|key| Some((by_name.get(key)?, certain))));
+                let shallow = |key: &&(String, _)| key.0.matches(' ').count() < DEEPEST;
+                let longer = self
+                    .keys
+                    .iter()
+                    .filter(shallow)
+                    .map(|(key, spec)| (format!("{key} {text}"), spec.and_then(|spec| spec.subcommand(text))));
+                let longer: Vec<(String, Option<&'static Spec>)> = longer.collect();
+                let grammars = self.grammars;
+                self.known.extend(longer.iter().filter_map(|(key, spec)| Some((grammars.of(key, *spec)?, certain))));
                 if !perhaps {
                     self.keys.clear();
                 }
@@ -296,62 +414,63 @@ impl<'a> Reader<'a> {
 
     /// An option, or several in one word; whether the last of them takes the next word.
     fn option(&mut self, text: &'a str, next: Option<&'a str>, place: Place) -> Takes {
-        if self.whole_words || text.starts_with("--") {
-            let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-            let name = if self.whole_words { name.replacen("--", "-", 1) } else { name.to_owned() };
-            let takes = if value.is_some() { Takes::Nothing } else { self.takes(&name) };
-            self.given(name, value, next.filter(|_| value.is_none()), takes, place);
-            return takes;
+        let (spelling, dash) = if self.whole_words { (Spelling::Words, "-") } else { (Spelling::Letters, "--") };
+        let chain = Chain { grammars: self.grammars, known: &self.known, dash };
+        let mut last = Takes::Nothing;
+        for part in Parts::new(&chain, text, spelling) {
+            let takes = part.option.unwrap_or(Takes::PerhapsNothing);
+            let is_word = self.whole_words || part.dashes > 1;
+            let name = format!("{}{}", if is_word { dash } else { "-" }, part.name);
+            let attached = part.attached.and_then(|at| text.get(at..));
+            // `git --help restore` is help all the same.
+            let help = |owner: &'static Spec| listed(owner, &name).is_some_and(|option| option.help);
+            let own = self.found.operands.is_empty() && self.owner.is_some_and(|owner| !help(owner));
+            let next = next.filter(|_| attached.is_none());
+            given(
+                &mut self.found,
+                Given {
+                    name,
+                    value: attached,
+                    next,
+                    word: place.word,
+                    plain: place.plain,
+                    perhaps: place.perhaps,
+                    own,
+                },
+                takes,
+            );
+            // Letters that follow may be more options, a value that is attached leaves the next word alone.
+            last = if attached.is_some() && (is_word || takes.plainly()) { Takes::Nothing } else { takes };
         }
-        let mut takes = Takes::Nothing;
-        for (index, letter) in text.char_indices().skip(1) {
-            let name = format!("-{letter}");
-            let rest = Some(text.get(index + letter.len_utf8()..).unwrap_or_default()).filter(|rest| !rest.is_empty());
-            takes = self.takes(&name);
-            self.given(name, rest, next.filter(|_| rest.is_none()), takes, place);
-            if rest.is_some() && takes.plainly() {
-                return Takes::Nothing;
-            }
-        }
-        takes
-    }
-
-    fn given(&mut self, name: String, attached: Option<&'a str>, next: Option<&'a str>, takes: Takes, place: Place) {
-        let Place { word, plain, perhaps } = place;
-        let value = attached.or(next.filter(|_| takes.plainly()));
-        let next = next.filter(|_| takes == Takes::PerhapsNothing);
-        // Behind a subcommand most options that no table lists take nothing: the plain reading is enough there.
-        let leads = || self.found.every.iter().chain(&self.found.operands).all(|operand| operand.perhaps);
-        if plain || leads() {
-            self.found.options.push(Given { name, value, next, word, plain, perhaps });
-        }
-    }
-
-    fn takes(&self, name: &str) -> Takes {
-        let listed = |certainly: bool| {
-            self.known.iter().any(|(grammar, certain)| *certain == certainly && grammar.values.contains(name))
-        };
-        let is_flag = || {
-            name.starts_with("--no-")
-                || self.known.iter().any(|(grammar, _)| grammar.flags.contains(name))
-                || self.grammars.flags.contains(name)
-        };
-        if listed(true) {
-            Takes::Next
-        } else if listed(false) {
-            Takes::PerhapsNext
-        } else if is_flag() {
-            Takes::Nothing
-        } else {
-            Takes::PerhapsNothing
-        }
+        last
     }
 
     fn end(self) -> Invocation<'a> {
         let mut found = self.found;
-        found.abbreviates = self.known.iter().any(|(grammar, _)| grammar.abbreviates);
-        found.exact = self.known.iter().flat_map(|(grammar, _)| &grammar.exact).map(String::as_str).collect();
+        for (known, _) in self.known {
+            match known {
+                Known::Own(own) => {
+                    found.abbreviates |= own.abbreviates;
+                    found.exact.extend(own.exact.iter().map(String::as_str));
+                }
+                Known::Spec(spec) => {
+                    found.abbreviates |= spec.abbreviates;
+                    found.exact.extend(spec.unabbreviated);
+                }
+            }
+        }
         found
+    }
+}
+
+/// Adds an option. Its next word is a value only where it takes one.
+fn given<'a>(found: &mut Invocation<'a>, mut given: Given<'a>, takes: Takes) {
+    given.value = given.value.or(given.next.filter(|_| takes.plainly()));
+    given.next = given.next.filter(|_| takes == Takes::PerhapsNothing);
+    // Behind a subcommand most options that no table lists take nothing: the plain reading is enough there.
+    let leads = || found.every.iter().chain(&found.operands).all(|operand| operand.perhaps);
+    if given.plain || leads() {
+        found.options.push(given);
     }
 }
 
@@ -429,8 +548,8 @@ mod tests {
             ("kubectl --new=5s delete pod x", "delete", Some(&[2]), true),
             ("kubectl -n delete pod x", "delete", None, false),
             ("kubectl --new -n delete pod x", "delete", Some(&[3]), false),
-            ("kubectl -z 1 -y 2 --new 3 delete pod x", "delete", Some(&[7]), false),
-            ("kubectl -zy 2 delete pod x", "delete", Some(&[3]), false),
+            ("kubectl -z 1 -x 2 --new 3 delete pod x", "delete", Some(&[7]), false),
+            ("kubectl -zx 2 delete pod x", "delete", Some(&[3]), false),
             ("kubectl -q get delete", "delete", None, false),
             ("kubectl --verbose get delete", "delete", None, false),
             ("kubectl --no-such get delete", "delete", None, false),

@@ -416,7 +416,7 @@ impl<'a> Inquiry<'a> {
                     .any(|one| partial.iter().any(|span| one.start < span.end && span.start < one.end));
             let stops = removes || of_unknown || of_name;
             if finding.action != Action::Note && stops && !self.has(&finding.rule) {
-                let reason = format!("if the variables that nothing sets here are empty: {}", finding.reason);
+                let reason = format!("if the unset variables are empty: {}", finding.reason);
                 self.finding(&finding.rule, Action::Ask, &reason, finding.evidence);
             }
         }

@@ -56,33 +56,33 @@ impl Miss<'_> {
     /// For a person, after "because".
     pub(crate) fn describe(&self) -> String {
         match self {
-            Miss::Program => "it is about another program".into(),
-            Miss::Subcommand => "it is about another subcommand".into(),
+            Miss::Program => "it is for another program".into(),
+            Miss::Subcommand => "it is for another subcommand".into(),
             Miss::Flags(flags) => {
                 let names: Vec<&str> = flags.iter().map(|flag| flag.name.as_str()).collect();
-                format!("none of {} is given", names.join(", "))
+                format!("none of the options {} is given", names.join(", "))
             }
             Miss::Without(flag) => format!("{} is given", flag.name),
             Miss::Arguments(pattern) => format!("no argument matches {}", pattern.source()),
             Miss::OtherArguments(pattern) => format!("an argument matches {}", pattern.source()),
             Miss::TheseArguments(pattern) => format!("every argument matches {}", pattern.source()),
-            Miss::TestData => "it is about the data of a test on this machine".into(),
-            Miss::Count => "it is about another number of arguments".into(),
-            Miss::Text => "the words do not hold the text".into(),
-            Miss::Content => "what it writes does not match, or is not known".into(),
-            Miss::Assigns => "the variable is not set so".into(),
+            Miss::TestData => "it works on local test data".into(),
+            Miss::Count => "the number of arguments differs".into(),
+            Miss::Text => "no word matches the `text` pattern".into(),
+            Miss::Content => "the written content does not match or is unknown".into(),
+            Miss::Assigns => "no variable is set that way".into(),
             Miss::Effects(wanted) => describe(wanted),
-            Miss::Via => "it runs through other programs".into(),
-            Miss::Neighbour(side) => format!("no such program is {side} it in the pipeline"),
-            Miss::Unseen => "what it runs can be read".into(),
+            Miss::Via => "it does not run through such a program".into(),
+            Miss::Neighbour(side) => format!("no such program comes {side} it in the pipeline"),
+            Miss::Unseen => "the code it runs can be read".into(),
             Miss::Pattern => "the pattern does not match".into(),
-            Miss::Requires => "what it requires does not match".into(),
-            Miss::Unless => "what excepts it matches".into(),
+            Miss::Requires => "the `requires` pattern does not match".into(),
+            Miss::Unless => "the `unless` pattern matches".into(),
             Miss::When(what) => (*what).into(),
-            Miss::Place => "it works in another place".into(),
+            Miss::Place => "it works in another folder".into(),
             Miss::Never => "the command never runs".into(),
-            Miss::Code => "nothing of that kind happens".into(),
-            Miss::Held => "git holds all that it overwrites or removes".into(),
+            Miss::Code => "nothing of the kind was detected".into(),
+            Miss::Held => "git can restore everything it overwrites or deletes".into(),
         }
     }
 }
@@ -1010,7 +1010,7 @@ fn given(
 fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag], end: usize) -> bool {
     const OFF: &[&str] = &["false", "none", "no", "off", "0", "f"];
     found.options.iter().enumerate().any(|(at, given)| {
-        if !found.is(given, &flag.name) || !given.plain || given.perhaps && given.word < end {
+        if !found.is(given, &flag.name) || !given.plain || given.own || given.perhaps && given.word < end {
             return false;
         }
         let is_long = given.name.len() > 2;
@@ -1033,11 +1033,45 @@ fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag], end: usize) ->
     })
 }
 
+/// Why no effect of a command is one that is wanted.
 fn describe(wanted: &EffectMatch) -> String {
-    let kinds: Vec<String> = wanted.kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
-    let places: Vec<&str> = wanted.places.iter().map(|place| place.describe()).collect();
-    let places = if places.is_empty() { "such a path".to_owned() } else { format!("what is {}", places.join(" or ")) };
-    format!("it does not {} {places}", kinds.join(" or "))
+    let verbs = either(wanted.kinds.iter().map(|kind| verb(*kind)));
+    let mut paths = either(wanted.places.iter().map(|place| place.noun()));
+    if paths.is_empty() {
+        "a matching path".clone_into(&mut paths);
+    }
+    format!("it does not {} {paths}", if verbs.is_empty() { "change" } else { &verbs })
+}
+
+/// Each of these once: `a`, `a or b`, `a, b or c`.
+fn either<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut each: Vec<&str> = Vec::new();
+    for text in texts {
+        if !each.contains(&text) {
+            each.push(text);
+        }
+    }
+    match each.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => each.concat(),
+    }
+}
+
+/// What a command does to a path, for a sentence.
+fn verb(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Mention => "name",
+        Kind::Read => "read",
+        Kind::Write => "write",
+        Kind::Append => "append to",
+        Kind::Create => "create",
+        Kind::Delete => "delete",
+        Kind::Move => "move",
+        Kind::Link | Kind::HardLink => "link",
+        Kind::Mode => "change the mode or owner of",
+        Kind::Execute => "run",
+        Kind::Send => "send",
+    }
 }
 
 /// Whether a rule's further patterns hold on a text that its first one matched.
@@ -1102,6 +1136,33 @@ mod tests {
                     assert_eq!(subject.put_before(path), put, "{text} {} {path}", subject.index);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_miss_names_each_effect_and_place_once() {
+        let wanted = |kinds: &[Kind], places: &[Place]| EffectMatch {
+            kinds: kinds.to_vec(),
+            places: places.to_vec(),
+            ..EffectMatch::default()
+        };
+        let cases = [
+            (
+                wanted(&[Kind::Mode], &[Place::Root, Place::System]),
+                "change the mode or owner of the filesystem root or a system path",
+            ),
+            (wanted(&[Kind::Write, Kind::Append, Kind::Write], &[]), "write or append to a matching path"),
+            (
+                wanted(&[Kind::Link, Kind::HardLink], &[Place::Outside, Place::Outside]),
+                "link a path outside the workspace",
+            ),
+            (
+                wanted(&[Kind::Delete], &[Place::Home, Place::Account, Place::Outside]),
+                "delete a whole home folder, a path in the home folder or a path outside the workspace",
+            ),
+        ];
+        for (wanted, text) in cases {
+            assert_eq!(describe(&wanted), format!("it does not {text}"));
         }
     }
 

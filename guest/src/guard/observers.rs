@@ -102,10 +102,10 @@ pub(super) fn read(layer: Layer, index: usize, item: Node) -> Result<Observer, S
         }
     }
     if found.writes.is_empty() {
-        return Err("the observer writes no event".to_owned());
+        return Err("the observer has no `writes`".to_owned());
     }
     if !watches {
-        return Err("the observer has no watch".to_owned());
+        return Err("the observer has no `watch`".to_owned());
     }
     found.what.shrink();
     Ok(found)
@@ -125,13 +125,13 @@ fn watch(found: &mut Observer, value: Node) -> Result<(), String> {
     }
     let shell = found.tools.iter().filter(|tool| fields::is_shell(tool)).count();
     if !found.what.is_empty() && (shell < found.tools.len() || !found.paths.is_empty()) {
-        return Err("what says what a command is does not go with file tools: make two observers of it".to_owned());
+        return Err("conditions on commands cannot be combined with file tools: use two observers".to_owned());
     }
     if !found.paths.is_empty() && shell > 0 {
-        return Err("a shell command has no path; say with effects what it does to which paths".to_owned());
+        return Err("a shell command has no path; use effects to match what it does to paths".to_owned());
     }
     if found.what.is_empty() && found.pattern.is_none() && found.paths.is_empty() && shell == found.tools.len() {
-        return Err("watch does not say what: give a program, a pattern, a path or another tool".to_owned());
+        return Err("watch is empty: give a program, a pattern, a path or another tool".to_owned());
     }
     Ok(())
 }

@@ -10,9 +10,6 @@ pub(crate) struct Pack {
 /// The pack that keeps the gate itself. It is always on.
 pub(crate) const SELF: &str = "self";
 
-/// Which options of which programs take a value.
-pub(crate) const PROGRAMS: &str = include_str!("packs/programs.yaml");
-
 macro_rules! packs {
     ($($name:literal $by_default:literal,)*) => {
         &[$(Pack { name: $name, by_default: $by_default, rules: include_str!(concat!("packs/", $name, ".yaml")) }),*]

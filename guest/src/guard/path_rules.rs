@@ -38,10 +38,10 @@ impl Policy {
     /// What it keeps a path from.
     pub(crate) fn describe(self) -> &'static str {
         match self {
-            Policy::ZeroAccess => "is not to be accessed",
+            Policy::ZeroAccess => "must not be accessed",
             Policy::ReadOnly => "is read-only",
-            Policy::NoDelete => "is not to be deleted or moved",
-            Policy::NoRead => "is not to be read, sent or handed to another program",
+            Policy::NoDelete => "must not be deleted or moved",
+            Policy::NoRead => "must not be read, sent or passed to another program",
         }
     }
 }
@@ -76,7 +76,7 @@ impl PathRule {
     pub(crate) fn new(policy: Policy, source: &str) -> Result<Self, String> {
         let path = source.trim().trim_end_matches('/').trim_start_matches("./");
         if path.is_empty() {
-            return Err("a path rule must not be empty or `/`: it would stop everything".to_owned());
+            return Err("a path rule must not be empty or `/`: it would match everything".to_owned());
         }
         let (start, rest) = match path.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => (Start::Home, rest),

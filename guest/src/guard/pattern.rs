@@ -139,7 +139,7 @@ impl Pattern {
             Ok(regex) => match regex.find(text) {
                 Ok(None) => Tried::No,
                 Ok(Some(found)) => Tried::Found(found.range()),
-                Err(_) => Tried::TooMuch(format!("the pattern {} needs too many steps on this text", self.source)),
+                Err(_) => Tried::TooMuch(format!("the pattern {} takes too many steps on this text", self.source)),
             },
         }
     }

@@ -68,26 +68,37 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
 ];
 
 impl Place {
-    /// For a sentence.
+    /// A path there, for a sentence.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Place::Account => "a path in the home folder",
+            Place::Workspace => "a path in the workspace",
+            Place::Outside => "a path outside the workspace",
+            Place::Unknown => "an unknown path",
+            _ => self.describe(),
+        }
+    }
+
+    /// Where a path is, after "is".
     pub(crate) fn describe(self) -> &'static str {
         match self {
-            Place::Root => "the root of all files",
-            Place::System => "part of the system",
+            Place::Root => "the filesystem root",
+            Place::System => "a system path",
             Place::Device => "a device",
-            Place::Home => "a home folder as a whole",
+            Place::Home => "a whole home folder",
             Place::Account => "in the home folder, outside the workspace",
             Place::Cache => "a cache",
-            Place::TemporaryRoot => "everybody's temporary files",
+            Place::TemporaryRoot => "the shared temporary folder",
             Place::Temporary => "a temporary file",
-            Place::WorkspaceRoot => "the workspace as a whole",
-            Place::WorkspaceSome => "every file of that name in the workspace",
+            Place::WorkspaceRoot => "the whole workspace",
+            Place::WorkspaceSome => "every matching file in the workspace",
             Place::Workspace => "in the workspace",
-            Place::Repository => "the repository's own data",
-            Place::Source => "a folder of the workspace that people write in",
-            Place::Product => "what a build makes again",
+            Place::Repository => "the repository's internal data",
+            Place::Source => "a source folder of the workspace",
+            Place::Product => "a build output",
             Place::Outside => "outside the workspace",
-            Place::Unknown => "not known before it runs",
-            Place::Found => "what another command finds",
+            Place::Unknown => "known only at run time",
+            Place::Found => "the output of another command",
         }
     }
 }

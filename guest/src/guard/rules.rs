@@ -14,7 +14,7 @@ use super::fields::FieldOf;
 use super::invocation::Grammars;
 use super::needs::{Has, Needs};
 use super::observers::Observer;
-use super::packs::{self, PROGRAMS};
+use super::packs;
 use super::path_index::{Anchored, Index, Lists, covering_all};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
@@ -265,9 +265,6 @@ impl Guard {
             trackers: None,
             provided: None,
         };
-        let mut programs = read("programs", Layer::BuiltIn, PROGRAMS.as_bytes());
-        assert!(programs.problems.is_empty(), "the table of programs is wrong: {:?}", programs.problems);
-        guard.take_programs(&mut programs);
         for pack in packs::PACKS {
             let problems =
                 guard.add(pack.name, Layer::BuiltIn, true, read(pack.name, Layer::BuiltIn, pack.rules.as_bytes()));
@@ -335,8 +332,7 @@ impl Guard {
                         _ => predicates.iter().any(|known| known == name),
                     };
                     if !there {
-                        let message =
-                            format!("no plugin provides the {kind} {name}, so it is unknown for every command");
+                        let message = format!("no plugin provides the {kind} {name}, so its value is always unknown");
                         problems.push(Problem { file: part.name.clone(), line: rule.line, message, whole_file: false });
                     }
                 }
@@ -415,8 +411,8 @@ impl Guard {
             if !found {
                 let known: Vec<&str> = packs::PACKS.iter().map(|pack| pack.name).collect();
                 wrong.push(match wanted {
-                    packs::SELF => "the pack self cannot be switched off: it keeps the gate itself".to_owned(),
-                    _ => format!("there is no pack {wanted}; there are {}, and all", known.join(", ")),
+                    packs::SELF => "the pack self cannot be turned off: it protects Toolgate itself".to_owned(),
+                    _ => format!("no pack {wanted}; the packs are {}, and all", known.join(", ")),
                 });
             }
         }
@@ -436,8 +432,7 @@ impl Guard {
         if layer != Layer::Project {
             self.take_programs(&mut file);
         } else if !file.programs.is_empty() {
-            problems
-                .push(problem("programs are only taken from your own file: a project must not lift rules".to_owned()));
+            problems.push(problem("only your own file may have `programs`: a project must not lift rules".to_owned()));
         }
         let (on, off) = std::mem::take(&mut file.packs);
         let chosen: Vec<String> = on.into_iter().chain(off.iter().map(|name| format!("-{name}"))).collect();

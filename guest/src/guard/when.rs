@@ -38,9 +38,9 @@ impl Surroundings<'_, '_> {
     pub(crate) fn hold(&mut self, when: &When) -> Result<(), Miss<'static>> {
         match self.all(when) {
             Some(true) => Ok(()),
-            Some(false) => Err(Miss::When("the surroundings are others")),
+            Some(false) => Err(Miss::When("the `when` conditions do not hold")),
             None if when.on_unknown => Ok(()),
-            None => Err(Miss::When("the surroundings cannot be told, and the rule allows that")),
+            None => Err(Miss::When("the `when` conditions are unknown, and the rule then passes")),
         }
     }
 

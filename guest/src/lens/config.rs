@@ -125,16 +125,16 @@ impl Config {
     /// # Errors
     /// If it is of another type, or had to be changed to be taken; the sentence says which.
     fn set(&mut self, key: &str, value: &Value) -> Result<(), String> {
-        match self.slot(&camel(key)).ok_or_else(|| format!("lens has no key {key}"))? {
+        match self.slot(&camel(key)).ok_or_else(|| format!("lens has no setting {key}"))? {
             Slot::Flag(flag) => *flag = value.as_bool().ok_or_else(|| format!("{key} must be true or false"))?,
-            Slot::Patterns(list) => *list = texts(value).ok_or_else(|| format!("{key} must be a list of texts"))?,
+            Slot::Patterns(list) => *list = texts(value).ok_or_else(|| format!("{key} must be a list of strings"))?,
             Slot::Number(number, least, most) => {
                 let wanted = value.as_f64().filter(|value| value.is_finite());
                 let wanted = wanted.ok_or_else(|| format!("{key} must be a number"))?;
                 // Saturates, which the limits do as well.
                 *number = (wanted as u64).clamp(least, most);
                 if (wanted as u64) != *number || wanted < 0.0 {
-                    return Err(format!("{key} must be from {least} to {most}; {number} is taken"));
+                    return Err(format!("{key} must be from {least} to {most}; using {number}"));
                 }
             }
         }
@@ -194,7 +194,7 @@ pub(crate) fn load(world: &mut dyn World) -> (Config, Vec<Problem>) {
             }
             config.switch_off(&user);
         }
-        Err(error) => world.log(&format!("the settings of the lens could not be read: {error}")),
+        Err(error) => world.log(&format!("the lens settings could not be read: {error}")),
     }
     (config, problems)
 }
@@ -205,7 +205,7 @@ fn read(config: &mut Config, file: &ConfigFile, problems: &mut Vec<Problem>) {
     };
     let content = match &file.content {
         Ok(content) => content,
-        Err(error) => return problem(None, format!("the settings of the lens could not be read: {error}"), true),
+        Err(error) => return problem(None, format!("the lens settings could not be read: {error}"), true),
     };
     if file.path.ends_with(".json") {
         match serde_json::from_slice(content) {
@@ -215,15 +215,15 @@ fn read(config: &mut Config, file: &ConfigFile, problems: &mut Vec<Problem>) {
                     let _ = config.set(&key, &value);
                 }
             }
-            Ok(_) => problem(None, "the file must be a JSON object; it is left out".into(), true),
-            Err(error) => problem(None, format!("the file is not valid JSON, and is left out: {error}"), true),
+            Ok(_) => problem(None, "the file must be a JSON object; it is ignored".into(), true),
+            Err(error) => problem(None, format!("the file is not valid JSON and is ignored: {error}"), true),
         }
         return;
     }
     let root = match parse(content) {
         Ok(root) => root.value,
         Err(error) => {
-            return problem(error.line, format!("{}; its settings of the lens are left out", error.message), true);
+            return problem(error.line, format!("{}; its lens settings are ignored", error.message), true);
         }
     };
     let Node::Map(sections) = root else { return };
@@ -236,7 +236,7 @@ fn read(config: &mut Config, file: &ConfigFile, problems: &mut Vec<Problem>) {
                 let at = line(&value);
                 if key == HOSTS_OWN {
                     if file.layer == Layer::Project {
-                        problem(at, format!("{key} names a program; only your own file can do that"), false);
+                        problem(at, format!("{key} names a program; only your own file may do that"), false);
                     }
                     continue;
                 }
@@ -301,14 +301,14 @@ fn globs(patterns: &[String], wrong: &mut Vec<String>) -> GlobSet {
             Ok(glob) => {
                 set.add(glob);
             }
-            Err(error) => wrong.push(format!("the pattern {pattern} is left out: {}", error.kind())),
+            Err(error) => wrong.push(format!("the pattern {pattern} is ignored: {}", error.kind())),
         }
     }
     if patterns.len() > PATTERNS {
-        wrong.push(format!("only the first {PATTERNS} patterns are taken"));
+        wrong.push(format!("only the first {PATTERNS} patterns are used"));
     }
     set.build().unwrap_or_else(|error| {
-        wrong.push(format!("the patterns are left out: {error}"));
+        wrong.push(format!("the patterns are ignored: {error}"));
         GlobSet::empty()
     })
 }
@@ -349,7 +349,7 @@ mod tests {
             (YAML, "lens:", |_| (), &[]),
             (YAML, "lens: on", |_| (), &["1: lens must be a mapping, not a text"]),
             (YAML, "lens: {enabled: false}", |c| c.enabled = false, &[]),
-            (YAML, "lens: {code-lens: [x]}", |_| (), &["1: code-lens names a program; only your own file can do that"]),
+            (YAML, "lens: {code-lens: [x]}", |_| (), &["1: code-lens names a program; only your own file may do that"]),
             (YAML, "lens: {turn-end-sweep: false}", |c| c.turn_end_sweep = false, &[]),
             (YAML, "lens: {turnEndSweep: false}", |c| c.turn_end_sweep = false, &[]),
             (YAML, "lens: {lsp-delay-ms: 0}", |c| c.lsp_delay_ms = 0, &[]),
@@ -359,12 +359,12 @@ mod tests {
                 |c| (c.tsc, c.tsc_timeout_ms) = (false, 1),
                 &[
                     "2: lsp must be true or false",
-                    "3: lens has no key linterTimeout",
+                    "3: lens has no setting linterTimeout",
                     "4: max-concurrency must be a number",
-                    "5: tsc-timeout-ms must be from 1 to 120000; 1 is taken",
+                    "5: tsc-timeout-ms must be from 1 to 120000; using 1",
                 ],
             ),
-            (YAML, "lens:\n  exclude-patterns: [a, true]", |_| (), &["2: exclude-patterns must be a list of texts"]),
+            (YAML, "lens:\n  exclude-patterns: [a, true]", |_| (), &["2: exclude-patterns must be a list of strings"]),
             (YAML, "lens: {exclude-patterns: ['7', 8]}", |c| c.exclude_patterns = vec!["7".into(), "8".into()], &[]),
             (YAML, "lens: {lsp: false", |_| (), &["1: the file is not valid YAML"]),
         ];
@@ -413,7 +413,7 @@ mod tests {
             assert_eq!((filter.takes(path), told.len()), (*expected, *wrong), "{patterns:?} {path}: {told:?}");
         }
         let many = Config { include_patterns: vec!["a".into(); PATTERNS + 1], ..Config::default() };
-        assert_eq!(Filter::new(&many).1, [format!("only the first {PATTERNS} patterns are taken")]);
+        assert_eq!(Filter::new(&many).1, [format!("only the first {PATTERNS} patterns are used")]);
     }
 
     #[test]

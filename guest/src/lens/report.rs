@@ -101,9 +101,9 @@ impl Report {
     /// # Errors
     /// If it is no result of a check, or one that says that there was none.
     pub(crate) fn read(result: &str, files: usize, duration: Option<u64>) -> Result<Self, String> {
-        let result: Value = serde_json::from_str(result).map_err(|error| format!("its answer is no JSON: {error}"))?;
+        let result: Value = serde_json::from_str(result).map_err(|error| format!("its answer is not JSON: {error}"))?;
         if !result.is_object() {
-            return Err("its answer is no JSON object".into());
+            return Err("its answer is not a JSON object".into());
         }
         let contents = result.get("content").and_then(Value::as_array).into_iter().flatten();
         let texts = contents.filter_map(|content| content.get("text")?.as_str());
@@ -117,7 +117,7 @@ impl Report {
         let detail = |key: &str| details.and_then(|details| details.get(key));
         let statuses = Statuses::read(detail("statuses").filter(|statuses| statuses.is_object()), Status::Skipped);
         if detail("statuses").is_none() && text.is_empty() {
-            return Err("its answer says nothing of any check".into());
+            return Err("its answer has no check results".into());
         }
         Ok(Report {
             statuses,

@@ -163,7 +163,7 @@ impl Mirror {
 
     /// Runs a tool on its input, a JSON text. An error is a sentence for the agent.
     pub fn run(&mut self, tool: &str, input: &str, world: &mut dyn World) -> Result<Answer, String> {
-        let wrong = |error: serde_json::Error| format!("the input of {tool} cannot be used: {error}");
+        let wrong = |error: serde_json::Error| format!("invalid input for {tool}: {error}");
         match tool {
             "bash" => {
                 let input: BashInput = serde_json::from_str(input).map_err(wrong)?;
@@ -174,7 +174,7 @@ impl Mirror {
                 let input: ReadInput = serde_json::from_str(input).map_err(wrong)?;
                 self.read(input.lines.unwrap_or(READ).max(1), world)
             }
-            _ => Err(format!("there is no tool {tool}")),
+            _ => Err(format!("unknown tool {tool}")),
         }
     }
 
@@ -215,7 +215,7 @@ impl Mirror {
 
     fn read(&self, lines: u32, world: &mut dyn World) -> Result<Answer, String> {
         let panes = world.panes().map_err(Failure::text)?;
-        let none = "there is no shared terminal yet: the first command opens one";
+        let none = "no shared terminal yet; the first command opens one";
         // It may run beside a command, in an instance that knows nothing of that.
         let pane = pane::find(&panes, &self.session, world)?.ok_or(none)?;
         let screen = world.capture(&pane, lines).map_err(Failure::text)?;

@@ -84,7 +84,7 @@ impl Mirror {
             }
         };
         let session = &self.session;
-        let shared = self.panes.get_mut(at).ok_or("there is no shared pane")?;
+        let shared = self.panes.get_mut(at).ok_or("no pane is shared")?;
         shared.id.clone_into(&mut self.current);
         if shared.lost {
             let pane = panes.iter().find(|pane| pane.id == shared.id).ok_or("the shared pane is gone")?;
@@ -132,7 +132,7 @@ impl Mirror {
             let pane = pane.ok_or_else(|| format!("TMUX_MIRROR_TARGET names no pane that can be shared: {target}"))?;
             if !first || !is_free(panes, target) {
                 return Err(format!(
-                    "{} runs in the pane that the user has named for sharing; only the user can end it",
+                    "{} is running in the pane that the user shares; only the user can end it",
                     pane.command
                 ));
             }
@@ -152,7 +152,7 @@ impl Mirror {
                 .map(|pane| pane.command.as_str())
                 .collect();
             return Err(format!(
-                "something runs in each of the shared panes ({}); ask the user to end it",
+                "something is running in every shared pane ({}); ask the user to end it",
                 running.join(", ")
             ));
         }
@@ -212,7 +212,7 @@ fn started(id: &str, world: &mut dyn World) -> Result<Pane, String> {
     let mut before = Screen::default();
     for _ in 0..SHELL_STARTS / PAUSE {
         let panes = world.panes().map_err(Failure::text)?;
-        let pane = panes.iter().find(|pane| pane.id == id).ok_or("the new pane closed at once")?;
+        let pane = panes.iter().find(|pane| pane.id == id).ok_or("the new pane closed immediately")?;
         let screen = world.capture(id, 0).map_err(Failure::text)?;
         let waits = is_free(&panes, id) && !screen.before_cursor.trim().is_empty();
         if waits && screen == before {
@@ -221,7 +221,7 @@ fn started(id: &str, world: &mut dyn World) -> Result<Pane, String> {
         before = screen;
         pause(id, world)?;
     }
-    Err("the shell in the new pane does not start, or is neither bash nor zsh".to_owned())
+    Err("the shell in the new pane did not start, or is neither bash nor zsh".to_owned())
 }
 
 fn pause(id: &str, world: &mut dyn World) -> Result<(), String> {
@@ -295,7 +295,7 @@ impl Shared {
                 }
             }
         }
-        Err("the shell in the shared pane does not answer".to_owned())
+        Err("the shell in the shared pane does not respond".to_owned())
     }
 
     /// Takes the hook out of sight.

@@ -109,8 +109,8 @@ impl Shared {
             self.pastes &= !matches!(form, Form::Paste(_));
         }
         self.unusable = true;
-        let why = "the line in the shared terminal does not hold what was typed: something else types or reads there; the \
-            next command gets another pane";
+        let why = "the line in the shared terminal is not the typed command: another program types or reads there; the \
+            next command runs in another pane";
         Err(why.to_owned())
     }
 
@@ -251,7 +251,7 @@ impl Shared {
     fn suspicion(&self, pane: &Pane, screen: &Screen) -> Option<(End, u64)> {
         let program = &pane.command;
         if pane.full_screen {
-            return Some((End::Waits(format!("{program} fills the screen and waits for the user")), SHELL_WAITS));
+            return Some((End::Waits(format!("{program} is a full-screen program waiting for the user")), SHELL_WAITS));
         }
         let shell = hook::Shell::named(program).is_some() || SHELLS.contains(&program.trim_start_matches('-'));
         match pane.at_shell {
@@ -260,9 +260,9 @@ impl Shared {
             Some(true) if shell => None,
             _ if !waits(&screen.before_cursor) => None,
             _ if shell => {
-                Some((End::Waits(format!("{program}, a shell within the shell, waits for the user")), SHELL_WAITS))
+                Some((End::Waits(format!("{program}, a nested shell, is waiting for the user")), SHELL_WAITS))
             }
-            _ => Some((End::Waits(format!("{program} waits for input")), WAITS)),
+            _ => Some((End::Waits(format!("{program} is waiting for input")), WAITS)),
         }
     }
 
@@ -285,15 +285,14 @@ impl Shared {
             End::Cancelled => self.interrupted(next, typed, prompt, ("Cancelled", CANCELLED), world),
             End::Waits(why) => {
                 self.owed += 1;
-                let note = format!(
-                    "[{why} in the terminal; it was not ended. The next command gets another pane until it has ended]"
-                );
+                let note =
+                    format!("[{why} in the terminal and was not ended. Until it ends, commands run in another pane]");
                 Run { text: self.so_far(typed, prompt, &note, world), code: None }
             }
             End::Unseen => {
                 self.lost = true;
-                let note = "[the shell waits again, but no longer says how commands end: what it runs before each prompt was \
-                    changed, or another shell has taken its place. The exit code is not known]";
+                let note = "[the shell is at a prompt, but no longer reports exit codes: its prompt hook was changed, or it was \
+                    replaced by another shell. The exit code is unknown]";
                 Run { text: self.so_far(typed, prompt, note, world), code: None }
             }
         }
@@ -329,7 +328,7 @@ impl Shared {
             if text.is_empty() { note.to_owned() } else { format!("{text}\n{note}") }
         } else {
             self.owed += 1;
-            let still = format!("{note}\n[it does not end when it is interrupted, and still runs in the terminal]");
+            let still = format!("{note}\n[it ignored the interrupt and is still running in the terminal]");
             self.so_far(typed, prompt, &still, world)
         };
         Run { text, code: Some(code) }

@@ -123,7 +123,7 @@ pub trait World {
     fn schedule(&mut self, id: &str, delay: u64) -> bool;
     /// Writes into the conversation.
     fn send(&mut self, message: Outgoing);
-    /// Shows a status line, or takes it away.
+    /// Shows a status line, or removes it.
     fn status(&mut self, text: Option<&str>);
     /// Writes to the log.
     fn log(&mut self, warning: &str);

@@ -67,19 +67,19 @@ pub fn wrap(command: &str, cd: Option<&str>, shell: Shell, pastes: bool) -> Resu
     // A blank at the end may have a backslash before it.
     let command = command.trim_start().trim_end_matches('\n').to_owned();
     if command.is_empty() {
-        return Err("there is no command".to_owned());
+        return Err("the command is empty".to_owned());
     }
     if command.len() > LONGEST {
-        return Err(format!("the command has more than {LONGEST} bytes: write it to a file, and run that"));
+        return Err(format!("the command is longer than {LONGEST} bytes: write it to a file and run the file"));
     }
     let facts = Facts::new("/");
     let script = parse(&command, &facts);
     if let Some(why) = &script.unparsed {
-        return Err(format!("the command is not run: {why}"));
+        return Err(format!("the command was not run: {why}"));
     }
     if let Some(program) = recalls(&script) {
         return Err(format!(
-            "{program} reaches into the history of a shell that a person uses, too, so it is not run here"
+            "{program} accesses the history of a shell that the user also uses, so it is not run here"
         ));
     }
     let go = cd.map(|cd| format!("cd {} && ", quoted(cd))).unwrap_or_default();

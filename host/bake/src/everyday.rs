@@ -55,7 +55,7 @@ impl Offers {
     pub(crate) fn of(component: &[u8]) -> Result<Self, String> {
         let (resolve, world) = match wit_component::decode(component).map_err(|error| format!("{error:#}"))? {
             DecodedWasm::Component(resolve, world) => (resolve, world),
-            DecodedWasm::WitPackage(..) => return Err("it is no component".to_owned()),
+            DecodedWasm::WitPackage(..) => return Err("it is not a component".to_owned()),
         };
         let mut offers = HashSet::new();
         for export in resolve.worlds[world].exports.values() {
@@ -73,7 +73,7 @@ impl Offers {
 pub(crate) fn answer_nothing(linker: &mut Linker<()>, component: &Component) -> wasmtime::Result<()> {
     let engine = linker.engine().clone();
     for (name, import) in component.component_type().imports(&engine) {
-        let ComponentItem::ComponentInstance(import) = import.ty else { bail!("{name} is no instance") };
+        let ComponentItem::ComponentInstance(import) = import.ty else { bail!("{name} is not an instance") };
         let mut instance = linker.instance(name)?;
         for (function, item) in import.exports(&engine) {
             if let ComponentItem::ComponentFunc(_) = item.ty {

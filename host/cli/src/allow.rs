@@ -23,10 +23,10 @@ const PASSES: u8 = 1;
 
 #[derive(Args)]
 #[command(after_help = "\
-A permission is for exactly this command, in this directory, for the rules that speak against it
-now. It is used up by the first such call and is gone after a while. Permissions are given only at a
-terminal of yours: not below an agent, not in a terminal where one runs, not where it cannot be seen
-who started the session.
+A permission covers exactly this command, in this directory, for the rules that stop it now. The
+first such call uses it up; otherwise it expires. Permissions can be granted only at a terminal that
+no agent controls: not below an agent, not in a terminal where one runs, and not in a session whose
+origin is unknown.
 
 Examples:
   toolgate allow 'git push --force origin topic'
@@ -35,14 +35,14 @@ Examples:
   toolgate allow --list
   toolgate allow --revoke 1f2e3d4c
 
-Exit codes: 0 given, listed or revoked, 1 nothing speaks against it, 2 refused or not confirmed; 64
-wrong arguments, 65 wrong data, 66 no such permission, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 granted, listed or revoked, 1 no permission needed, 2 refused or not confirmed; 64
+invalid arguments, 65 invalid data, 66 no such permission, 70 and above internal errors.")]
 pub(crate) struct Arguments {
-    /// The exact command; for a tool that is no shell, its input as JSON
+    /// The exact command; for a tool that is not a shell, its input as JSON
     #[arg(required_unless_present_any = ["list", "revoke"], conflicts_with_all = ["list", "revoke"])]
     command: Option<String>,
 
-    /// The directory the call will be made in [default: the current one]
+    /// The directory of the call [default: the current one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "bash")]
     tool: String,
 
-    /// Lift only this rule; may be given several times [default: all that speak against it]
+    /// Lift only this rule; repeatable [default: all rules that stop the call]
     #[arg(long = "rule", value_name = "NAME")]
     rules: Vec<String>,
 
@@ -58,11 +58,11 @@ pub(crate) struct Arguments {
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = duration::length)]
     good_for: Duration,
 
-    /// List the permissions that are still good
+    /// List valid permissions
     #[arg(long, conflicts_with = "revoke")]
     list: bool,
 
-    /// Take a permission back
+    /// Revoke a permission
     #[arg(long, value_name = "ID")]
     revoke: Option<String>,
 }
@@ -76,13 +76,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         // Taking back only forbids more, so anyone may.
         return match grants.revoke(id).map_err(unusable)? {
             true => {
-                show::told(writeln!(anstream::stdout(), "permission {} is taken back", plain(id)))?;
+                show::told(writeln!(anstream::stdout(), "permission {} revoked", plain(id)))?;
                 Ok(ExitCode::SUCCESS)
             }
-            false => Err(Failure::new(
-                exit::NO_INPUT,
-                format!("there is no permission {id}; `toolgate allow --list` shows them"),
-            )),
+            false => {
+                Err(Failure::new(exit::NO_INPUT, format!("no permission {id}; `toolgate allow --list` shows them")))
+            }
         };
     }
     // First, so that an agent learns nothing here but that.
@@ -96,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let rules = match rules(&verdict, &arguments.rules) {
         Ok(Some(rules)) => rules,
         Ok(None) => {
-            show::complain("nothing speaks against it, so no permission is needed");
+            show::complain("no rule stops this call, so no permission is needed");
             return Ok(ExitCode::from(PASSES));
         }
         Err(why) => return Err(Failure::new(REFUSED, why)),
@@ -110,10 +109,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         show::whole(&grant.cwd, show::LINE),
         whole_units(arguments.good_for),
     );
-    person::agrees(&question, "no permission is given")?;
+    person::agrees(&question, "no permission granted")?;
     let id = grant.id.clone();
     grants.add(grant, now).map_err(unusable)?;
-    show::told(writeln!(out, "permission {id} is given; toolgate allow --revoke {id} takes it back"))?;
+    show::told(writeln!(out, "permission {id} granted; toolgate allow --revoke {id} revokes it"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -144,7 +143,7 @@ fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, Str
         rule => format!("{} cannot be lifted by a permission", plain(rule)),
     })?;
     if let Some(missing) = against.iter().find(|rule| !named.is_empty() && !named.contains(rule)) {
-        return Err(format!("{} speaks against it as well, and is not named with --rule", plain(missing)));
+        return Err(format!("{} also stops this call and is not named with --rule", plain(missing)));
     }
     Ok(Some(against))
 }
@@ -207,7 +206,7 @@ mod tests {
             (&["a", "b"], &["a"], Err("b speaks against it as well, and is not named with --rule")),
             (&["a", "host:trap"], &[], Err("host:trap cannot be lifted by a permission")),
             (&["builtin:self-grants"], &["builtin:self-grants"], Err("builtin:self-grants cannot be lifted by a permission")),
-            (&[], &[], Err("no rule is named that could be lifted")),
+            (&[], &[], Err("none of the named rules can be lifted")),
         ];
         for (found, named, expected) in cases {
             let own = |list: &[&str]| list.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();

@@ -28,15 +28,15 @@ macro_rules! help {
             $examples,
             "\n\n\
 A line of a batch is {\"command\", \"cwd\", \"home\", \"workspace_root\", \"env\", \"env_complete\", \"id\"},
-all but the command optional. What a line does not give is as in the options; HOME and USER only if
-it has neither home nor env, and paths are relative to a workspace only if it has one.
+all but the command optional. Missing values come from the options, but HOME and USER only
+if the line has neither home nor env. Paths are relative to a workspace only if the line has one.
 ",
             $answer,
             "
-A line that makes no sense gets {\"id\", \"error\"}.
+An invalid line gets {\"id\", \"error\"}.
 
-Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 the
-current directory is not known, 70 and above a fault of Toolgate's own."
+Exit codes: 0 answered; 1 an invalid line in the batch; 64 invalid arguments, 65 invalid data, 66 the
+current directory is unknown, 70 and above internal errors."
         )
     };
 }
@@ -46,9 +46,9 @@ pub(crate) const WALK: &str = help!(
   toolgate walk 'cd src && sudo rm -rf \"$HOME/.cache\"'\n  \
   toolgate walk --cwd /srv --env STAGE=test --json < deploy.sh\n  \
   toolgate walk --batch < commands.jsonl",
-    "Its answer is {\"id\", \"commands\"}; what is in it is said by `interface analysis` of the contract, in
-the wit/hooks.wit that `toolgate plugin new` writes. The table shows no variables, the JSON has them
-all."
+    "Its answer is {\"id\", \"commands\"}; the format is documented at `interface analysis` of the
+contract, in the wit/hooks.wit that `toolgate plugin new` writes. The table omits variables; the JSON
+has them."
 );
 
 pub(crate) const FILES: &str = help!(
@@ -67,31 +67,31 @@ pub(crate) const HINTS: &str = help!(
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The shell text; `-` or nothing reads it from standard input
+    /// The shell script; `-` or nothing reads it from standard input
     #[arg(conflicts_with = "batch")]
     command: Option<String>,
 
-    /// Answer JSON lines from standard input, with one JSON line out for each
+    /// Answer JSON Lines from standard input, with one JSON line out for each
     #[arg(long)]
     batch: bool,
 
-    /// The directory the text starts in; empty if it is not known [default: the current one]
+    /// The directory the script starts in; empty if unknown [default: the current one]
     #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     cwd: Option<PathBuf>,
 
-    /// What `~` and `$HOME` stand for [default: your home]
+    /// The value of `~` and `$HOME` [default: your home]
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 
-    /// What paths are shown relative to [default: the project that the directory is in]
+    /// The folder that paths are shown relative to [default: the directory's project]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
-    /// A variable of the environment; any number of them [default: USER as it is]
+    /// An environment variable; repeatable [default: USER as it is]
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
 
-    /// There are no other variables: a name that is not given is unset, not unknown
+    /// Treat variables that are not given as unset, not as unknown
     #[arg(long)]
     env_complete: bool,
 
@@ -110,7 +110,7 @@ pub(crate) struct HintArguments {
     #[arg(long, value_name = "AGENT", conflicts_with_all = ["command", "batch", "cwd", "home", "workspace", "env", "env_complete"], value_parser = PossibleValuesParser::new(agent::all().map(|agent| agent.name())))]
     from: Option<String>,
 
-    /// The agent's name for the event, where its payload does not say it
+    /// The agent's name for the event, if the payload does not contain it
     #[arg(long, requires = "from", conflicts_with_all = ["command", "batch", "cwd", "home", "workspace", "env", "env_complete"])]
     event: Option<String>,
 }
@@ -214,7 +214,7 @@ pub(crate) fn object(answer: &str) -> Result<Map<String, Value>, CallError> {
             answer.shift_remove("schema");
             Ok(answer)
         }
-        _ => Err(CallError::Trap("its answer is no JSON object".to_owned())),
+        _ => Err(CallError::Trap("its answer is not a JSON object".to_owned())),
     }
 }
 
@@ -284,7 +284,7 @@ pub(crate) fn text(given: Option<&str>) -> Result<String, Failure> {
     }
     let input = std::io::stdin().lock();
     if given.is_none() && input.is_terminal() {
-        return Err(Failure::new(exit::USAGE, "there is no command: give one, or `-` to type it; see --help"));
+        return Err(Failure::new(exit::USAGE, "no command: give one, or `-` to read standard input; see --help"));
     }
     let mut text = Vec::new();
     let read = input.take(TEXT + 1).read_to_end(&mut text);
@@ -334,7 +334,7 @@ async fn answer_line(
     asked: &Asked,
 ) -> Result<Map<String, Value>, (Option<Value>, String)> {
     let nameless = |error: String| (Some(Value::Null), error);
-    let no_json = |error: &dyn std::fmt::Display| nameless(format!("the line is not JSON text: {error}"));
+    let no_json = |error: &dyn std::fmt::Display| nameless(format!("the line is not JSON: {error}"));
     let line = std::str::from_utf8(line.map_err(nameless)?).map_err(|error| no_json(&error))?;
     let mut request = match serde_json::from_str(line).map_err(|error| no_json(&error))? {
         Value::Object(request) => request,

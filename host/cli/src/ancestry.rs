@@ -87,7 +87,7 @@ pub(crate) struct Noted {
     pub(crate) terminal: Option<String>,
 }
 
-/// Why no permission is given here.
+/// Why no permission can be granted here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// There is no terminal to type at.
@@ -113,7 +113,7 @@ impl fmt::Display for Refusal {
             Refusal::Noted(pid) => write!(f, "this runs below process {pid}, which calls Toolgate's hook as an agent"),
             Refusal::Shared(pid) => write!(f, "an agent runs in this terminal: process {pid}"),
             Refusal::Unaccounted => {
-                f.write_str("no login, terminal, ssh or multiplexer is seen to have started this session")
+                f.write_str("no login, terminal, ssh or terminal multiplexer was found to have started this session")
             }
         }
     }
@@ -317,7 +317,7 @@ pub(crate) fn note(home: Option<&Path>) {
         serde_json::to_vec(&list).unwrap_or_default()
     });
     if let Err(error) = updated {
-        tracing::warn!(%error, "the agent that called is not remembered");
+        tracing::warn!(%error, "the calling agent could not be recorded");
     }
 }
 

@@ -21,27 +21,27 @@ use crate::{Failure, analysis, dirs, exit, gate_builder, history_report, rules, 
 #[derive(Args)]
 #[command(after_help = "\
 Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else,
-no terminal included; 64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a fault of
-Toolgate's own. With --batch: 0 when every line was answered; with --history: 0.
+no terminal included; 64 invalid arguments, 65 invalid data, 66 no such file, 70 and above internal
+errors. With --batch: 0 when every line was answered; with --history: 0.
 
 A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but
 the command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\",
 \"evidence\"}. Tools and their inputs are pi's: bash, read, write, edit, grep, find, ls.")]
 #[command(group(ArgGroup::new("judged").required(true).args(["command", "script", "history", "batch"])))]
 pub(crate) struct Arguments {
-    /// The shell command to judge; `-` reads it from standard input
+    /// The shell command to evaluate; `-` reads it from standard input
     #[arg(conflicts_with_all = ["batch", "script", "history"])]
     command: Option<String>,
 
-    /// Judge the text of a file, and show where in it the findings are
+    /// Evaluate a script file, and show findings with line numbers
     #[arg(long, value_name = "FILE", conflicts_with_all = ["batch", "history", "confirm"])]
     script: Option<PathBuf>,
 
-    /// Say what the rules would have said of the commands that your shell remembers [default: its own file]
+    /// Evaluate the commands in your shell history [default: your shell's history file]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["batch", "confirm"])]
     history: Option<Option<PathBuf>>,
 
-    /// Judge JSON lines from standard input, with one JSON line out for each
+    /// Evaluate JSON Lines from standard input, with one JSON line out for each
     #[arg(long)]
     batch: bool,
 
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// Use this rule file in place of the user's and the project's; the built-in rules stay
+    /// Use this rule file instead of yours and the project's; the built-in rules still apply
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
 
@@ -60,11 +60,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Put a question to you, on the terminal
+    /// Ask you on the terminal if the verdict is ask
     #[arg(long, conflicts_with = "batch")]
     confirm: bool,
 
-    /// How many seconds you have to answer; none in time is no
+    /// Time-out for your answer; no answer counts as no
     #[arg(long, value_name = "SECONDS", default_value_t = ASK.as_secs(), requires = "confirm")]
     timeout: u64,
 }
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(rules) = &arguments.rules
         && !rules.exists()
     {
-        return Err(Failure::new(exit::NO_INPUT, format!("there is no rule file {}", rules.display())));
+        return Err(Failure::new(exit::NO_INPUT, format!("no such rule file: {}", rules.display())));
     }
     let home = dirs::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
     let cwd = dirs::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
@@ -132,7 +132,7 @@ async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<
             }
             // Nobody is there who could say yes.
             Err(error) => {
-                let why = format!("nobody can be asked, as there is no terminal here: {error}");
+                let why = format!("no terminal to ask on: {error}");
                 show::complain(&why);
                 verdict.decision = Decision::Block(why);
             }
@@ -213,7 +213,7 @@ async fn answer_line(line: &[u8], cwd: &str, gates: &mut Gates<'_>) -> Result<Va
         .and_then(|line| serde_json::from_str(line).map_err(|error| error.to_string()))
     {
         Ok(parsed) => parsed,
-        Err(error) => return Ok(wrong(Value::Null, &format!("the line is not JSON text: {error}"))),
+        Err(error) => return Ok(wrong(Value::Null, &format!("the line is not JSON: {error}"))),
     };
     let id = parsed.get("id").cloned().unwrap_or(Value::Null);
     let call = match decode(parsed, cwd) {

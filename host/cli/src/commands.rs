@@ -20,7 +20,7 @@ pub(crate) async fn within(plugin: &Plugin, typed: &ToolCall, allowed: &ToolCall
     let (typed, allowed) = match (all(plugin, typed).await, all(plugin, allowed).await) {
         (Ok(typed), Ok(allowed)) => (typed, allowed),
         (Err(error), _) | (_, Err(error)) => {
-            tracing::warn!(%error, "what is typed is not compared with the call");
+            tracing::warn!(%error, "typed text cannot be compared with the call");
             return false;
         }
     };

@@ -117,7 +117,10 @@ pub(crate) fn demoted(files: &LocalFiles) -> Vec<Diagnostic> {
     let users = user_rules().unwrap_or_default();
     let demoted = files.rules().filter(|(layer, path)| *layer == "project" && users.iter().any(|user| user == path));
     let told = demoted.filter_map(|(_, path)| {
-        let message = format!("the file only forbids, as somebody else may have written it: {}", by_others(path)?);
+        let message = format!(
+            "the file can only add restrictions, because another user may have written it: {}",
+            by_others(path)?
+        );
         Some(Diagnostic { level: Level::Warning, file: Some(path.display().to_string()), line: None, message })
     });
     told.collect()
@@ -142,8 +145,7 @@ pub(crate) fn user_files() -> Result<Vec<PathBuf>, String> {
 /// The home folder, and the user's folder for Toolgate's configuration.
 fn homes() -> Result<(PathBuf, PathBuf), String> {
     let home = home().map(PathBuf::from);
-    let home =
-        home.ok_or("the home folder is not known, so your rules cannot be found; set HOME to an absolute path")?;
+    let home = home.ok_or("the home folder is unknown, so your rules cannot be found; set HOME to an absolute path")?;
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let config = config.unwrap_or_else(|| home.join(".config")).join("toolgate");
     Ok((home, config))
@@ -191,7 +193,7 @@ pub(crate) fn grants() -> Result<Grants, String> {
     Grants::of_user(home.as_deref()).ok_or_else(|| NO_STATE.to_owned())
 }
 
-const NO_STATE: &str = "the home folder is not known, so there is no place for Toolgate's own files; set HOME";
+const NO_STATE: &str = "the home folder is unknown, so Toolgate has no folder for its own files; set HOME";
 
 /// What the log says about who judged.
 pub(crate) fn circumstances(agent: &str) -> Circumstances {

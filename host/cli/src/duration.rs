@@ -6,7 +6,7 @@ use jiff::{Timestamp, civil, tz::TimeZone};
 
 /// A length of time: a number and one of `s`, `m`, `h`, `d`, `w`.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is no length of time like 30s, 10m, 2h, 7d or 4w");
+    let wrong = || format!("{text:?} is not a duration like 30s, 10m, 2h, 7d or 4w");
     let unit = text.chars().next_back().ok_or_else(wrong)?;
     let seconds = match unit {
         's' => 1,
@@ -22,7 +22,7 @@ pub(crate) fn length(text: &str) -> Result<Duration, String> {
 
 /// A moment: so long ago, the start of a day, or a time with its offset.
 pub(crate) fn moment(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, String> {
-    let wrong = || format!("{text:?} is neither a length of time like 7d nor a date like 2026-01-31");
+    let wrong = || format!("{text:?} is neither a duration like 7d nor a date like 2026-01-31");
     if let Ok(length) = length(text) {
         return now.checked_sub(length).map_err(|_| wrong());
     }

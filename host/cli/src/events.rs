@@ -108,7 +108,7 @@ impl Event {
     /// Reads an entry of the journal.
     pub(crate) fn read(kind: &str, entry: &str) -> Answer<Self> {
         if kind != KIND {
-            return Err(CapabilityError::Denied(format!("only entries of the kind {KIND} are kept here")));
+            return Err(CapabilityError::Denied(format!("only entries of type {KIND} are accepted")));
         }
         let entry: Value = serde_json::from_str(entry).map_err(|error| CapabilityError::Invalid(error.to_string()))?;
         let name = entry.get("event").and_then(Value::as_str).filter(|name| (1..=LONGEST_NAME).contains(&name.len()));

@@ -23,7 +23,7 @@ use crate::{Failure, analysis, dirs, rules, runtime, show};
 const NAMES: usize = 6;
 
 /// How reasons begin that say little of the command.
-const FAR: &[&str] = &["it is about another", "it does not", "the pattern does not match", "it runs through"];
+const FAR: &[&str] = &["it is for another", "it does not", "the pattern does not match"];
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -31,8 +31,8 @@ Examples:
   toolgate explain 'cd infra && terraform destroy'
   toolgate explain --json - < deploy.sh
 
-Exit codes: 0 explained, whatever the verdict is; 64 wrong arguments, 65 wrong data, 66 the current
-directory or your home folder is not known, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 explained, whatever the verdict is; 64 invalid arguments, 65 invalid data, 66 the current
+directory or your home folder is unknown, 70 and above internal errors.")]
 pub(crate) struct Arguments {
     /// The shell command; `-` or nothing reads it from standard input
     command: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     packs: Packs,
 
-    /// Show every word and every rule that was tried
+    /// Show every word and every rule evaluated
     #[arg(long)]
     all: bool,
 

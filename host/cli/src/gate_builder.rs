@@ -184,11 +184,11 @@ impl GateBuilder<'_> {
             let Some(path) = severe(diagnostic) else { continue };
             let refused = found.iter().find(|(broken, _)| **broken == path).and_then(|(_, copy)| copy.as_ref().err());
             diagnostic.message += &match refused {
-                _ if copies.iter().any(|(copied, _)| **copied == path) => "; its last good version is in force".into(),
+                _ if copies.iter().any(|(copied, _)| **copied == path) => "; its last valid version is active".into(),
                 Some(error) => {
-                    format!("; its rules are not in force, as the last good version cannot be used: {error}")
+                    format!("; its rules are inactive, because the last valid version cannot be used: {error}")
                 }
-                None => "; its rules are not in force".to_owned(),
+                None => "; its rules are inactive".to_owned(),
             };
         }
         let (gate, files, session, peers, status) = match second {
@@ -196,7 +196,7 @@ impl GateBuilder<'_> {
                 for mut diagnostic in second.started.diagnostics {
                     let copied = |file: &String| copies.iter().any(|(path, _)| **path == Path::new(file));
                     if diagnostic.file.as_ref().is_some_and(copied) {
-                        diagnostic.message = format!("in the last good version: {}", diagnostic.message);
+                        diagnostic.message = format!("in the last valid version: {}", diagnostic.message);
                         diagnostics.push(diagnostic);
                     }
                 }

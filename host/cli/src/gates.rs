@@ -134,8 +134,8 @@ impl Gates {
         for (one, gate) in others {
             let name = &one.plugin.description().name;
             let started = tokio::time::timeout_at(until.into(), gate.start()).await;
-            let started = started.map_err(|_| format!("the plugin {name} does not start in time"))?;
-            let started = started.map_err(|error| format!("the plugin {name} does not start: {error}"))?;
+            let started = started.map_err(|_| format!("the plugin {name} did not start in time"))?;
+            let started = started.map_err(|error| format!("the plugin {name} did not start: {error}"))?;
             let said = |one: Diagnostic| Diagnostic { message: format!("the plugin {name}: {}", one.message), ..one };
             diagnostics.extend(started.diagnostics.into_iter().map(said));
             started_others.push(Other { kept_under: one.kept_under().to_owned(), gate });
@@ -187,7 +187,7 @@ impl Gates {
             }
             let (verdict, memory) = match asked {
                 _ if Instant::now() >= told.until => {
-                    let why = "the plugins asked before this one have used up the time that there is for all of them";
+                    let why = "earlier plugins used up the time for all plugins";
                     (Verdict::block("host:plugins", why), None)
                 }
                 GateKind::Call => gate.judge_until(&call, told.until).await,

@@ -45,7 +45,7 @@ fn file(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let found = places.iter().find(|(_, path)| path.is_file()).map(|(_, path)| path.clone());
     found.ok_or_else(|| {
         let names: Vec<String> = places.iter().map(|(_, path)| path.display().to_string()).collect();
-        missing(format!("there is no history; looked for {}; name a file", names.join(", ")))
+        missing(format!("no history found; looked for {}; name a file", names.join(", ")))
     })
 }
 
@@ -188,7 +188,7 @@ impl Survey<'_> {
         let file = plain(&self.path.display().to_string());
         writeln!(
             out,
-            "{file}, a history of {}: {}, {} different. Each is judged as if it ran in {}.",
+            "{file}, a history of {}: {}, {} different. Each is evaluated as if it ran in {}.",
             self.format.name(),
             count(self.all, "command"),
             self.different,

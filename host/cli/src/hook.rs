@@ -49,11 +49,11 @@ const WRITING: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The agent that this is installed for; another one that asks is told by what it sends [default: whoever asks]
+    /// The agent that this hook is installed for; another caller is detected from its payload [default: detect]
     #[arg(value_parser = PossibleValuesParser::new(HOOKS.iter().map(|agent| agent.name())))]
     agent: Option<String>,
 
-    /// The agent's name for the event, where its payload does not say it
+    /// The agent's name for the event, if the payload does not contain it
     event: Option<String>,
 
     #[command(flatten)]
@@ -176,7 +176,7 @@ impl Answer {
         // An answer that does not arrive must not be taken for none.
         let lost = written.is_err() || !text.is_empty() && leads_nowhere();
         if lost {
-            let _ = writeln!(std::io::stderr(), "toolgate: standard output takes no answer; it is: {text}");
+            let _ = writeln!(std::io::stderr(), "toolgate: cannot write the answer to standard output: {text}");
         }
         self.written.store(!lost, Ordering::SeqCst);
         // A failure in what follows would be taken for one of the hook, which the answer is not.
@@ -268,14 +268,14 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
         });
     });
     if watching.is_err() {
-        let verdict = refusal("threads", "no thread could be started to watch the time");
+        let verdict = refusal("threads", "the watchdog thread could not be started");
         answer.give(&first.refused(&verdict), || {});
     }
     // What a panic prints goes to standard error; the answer is still ours.
     let says = || says(&first, &told, std::io::stdin().lock(), arguments, lost);
     let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(says));
     let said = said.unwrap_or_else(|_| {
-        let panicked = refusal("panic", "the gate itself failed");
+        let panicked = refusal("panic", "internal error in the gate");
         let asker = told.get().unwrap_or(&first);
         let logged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| asker.refused(&panicked)));
         logged.unwrap_or_else(|_| asker.denied(&panicked))
@@ -345,7 +345,7 @@ fn recovered(agent: &dyn Dialect) -> Result<Option<Arguments>, String> {
     };
     let words = [agent.name().to_owned()].into_iter().chain(options.clone());
     let read = Arguments::read(words).map(Some);
-    read.ok_or_else(|| format!("the options of the hook make no sense: {}", options.join(" ")))
+    read.ok_or_else(|| format!("invalid options of the hook: {}", options.join(" ")))
 }
 
 /// The denial of a call that could not be judged, in the log like any other that does not run.

@@ -46,14 +46,14 @@ fn among<'a>(
     for (name, path) in set.filter(|(_, path)| path.is_absolute()) {
         let says = |why: &str| {
             let path = path.display();
-            format!("{name} is {path}, {why}; start the agent with {name} set to a folder of yours, or not set")
+            format!("{name} is {path}, {why}; start the agent with {name} set to your own folder, or unset")
         };
         // What it leads to depends on who asks, and on when.
         if path.starts_with("/proc") || path.starts_with("/dev/fd") || passed(&path).iter().any(|one| is_in_proc(one)) {
             return Err(says("which leads to another folder for each process"));
         }
         if path.components().any(|part| part == Component::ParentDir) && !path.exists() {
-            return Err(says("which goes back from a folder that is not there"));
+            return Err(says("which has `..` after a folder that does not exist"));
         }
         let real = real(&path);
         if !real.starts_with(&folder) || name == "XDG_RUNTIME_DIR" && is_own_among_others(&path, &folder) {
@@ -63,7 +63,7 @@ fn among<'a>(
         let home = if folder.parent().is_some() { account_home() } else { Some(folder.clone()) };
         let at_home = |home: &PathBuf| self::real(home).starts_with(&folder) || is_usual(name, &real, home);
         if !home.as_ref().is_some_and(at_home) {
-            return Err(says("which is in the folder that the agent works in"));
+            return Err(says("which is in the agent's working folder"));
         }
     }
     Ok(())

@@ -91,7 +91,7 @@ fn write(change: impl FnOnce(&mut Vec<HookFile>)) {
         serde_json::to_vec(&list).unwrap_or_default()
     });
     if let Err(error) = written {
-        tracing::debug!(%error, "the file with the hook was not noted");
+        tracing::debug!(%error, "the hook's file could not be recorded");
     }
 }
 

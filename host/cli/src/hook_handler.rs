@@ -59,7 +59,7 @@ pub(crate) fn parsed(payload: &[u8]) -> Result<Value, String> {
     // Some shells and editors put a mark before it.
     let payload = payload.strip_prefix('\u{feff}').unwrap_or(payload);
     if payload.trim().is_empty() {
-        return Err("there is no payload: standard input is empty".to_owned());
+        return Err("no payload: standard input is empty".to_owned());
     }
     serde_json::from_str(payload).map_err(|error| format!("the payload is not JSON: {error}"))
 }
@@ -197,7 +197,7 @@ impl HookHandler<'_> {
         match said(&verdict) {
             Answer::Nothing => Ok(()),
             Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => Err(reason),
-            Answer::Rewrite(_) => Err("what is typed cannot be rewritten".to_owned()),
+            Answer::Rewrite(_) => Err("typed text cannot be rewritten".to_owned()),
         }
     }
 
@@ -288,7 +288,7 @@ impl HookHandler<'_> {
                 let seen = self.watch.saw(self.agent, scene, self.plugins, happening).await;
                 complaints(judged.diagnostics.iter().chain(&seen.diagnostics))
             }
-            Err(why) => Some(format!("Toolgate does not start, so every call will be blocked: {why}")),
+            Err(why) => Some(format!("Toolgate cannot start, so it will block every call: {why}")),
         };
         hook_files::note(self.agent.name(), &scene.root);
         let messages: Vec<String> = message.into_iter().chain(hook_files::told_once()).collect();
@@ -414,7 +414,7 @@ fn said(verdict: &Verdict) -> Answer {
         Decision::Block(reason) => Answer::Deny(reason_text(verdict, reason)),
         Decision::Rewrite(input) => match serde_json::from_str(input) {
             Ok(input @ Value::Object(_)) => Answer::Rewrite(input),
-            _ => Answer::Deny("the call was rewritten into something that is no JSON object".to_owned()),
+            _ => Answer::Deny("the rewritten input is not a JSON object".to_owned()),
         },
     }
 }
@@ -435,7 +435,7 @@ fn remember(verdict: &Verdict) {
 
 /// The verdict on a call that could not be judged.
 pub(crate) fn refusal(rule: &str, why: &str) -> Verdict {
-    Verdict::block(format!("host:{rule}"), format!("{why}; a call that could not be judged does not run"))
+    Verdict::block(format!("host:{rule}"), format!("{why}; calls that cannot be checked are blocked"))
 }
 
 fn complaints<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> Option<String> {

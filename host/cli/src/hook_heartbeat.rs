@@ -66,7 +66,7 @@ pub(crate) fn note(agent: &str, gates: bool) {
     write(agent, gates, None);
 }
 
-/// Notes that it was called for an event that is not known.
+/// Notes that it was called for an unknown event.
 pub(crate) fn unknown(agent: &str, event: &str) {
     write(agent, false, Some(event));
 }
@@ -92,6 +92,6 @@ fn write(agent: &str, gates: bool, event: Option<&str>) {
         serde_json::to_vec(&fired).unwrap_or_default()
     });
     if let Err(error) = noted {
-        tracing::debug!(%error, "not noted that the hook was called");
+        tracing::debug!(%error, "the hook's last-run time could not be saved");
     }
 }

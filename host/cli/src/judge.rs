@@ -118,7 +118,7 @@ async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: Ga
         |why: String| GateOutcome::only(Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")));
     let new = match again(call, input, question) {
         Ok(new) => new,
-        Err(why) => return refused(format!("cannot be read any more: {why}")),
+        Err(why) => return refused(format!("can no longer be read: {why}")),
     };
     let second = gates.all(&new, told).await;
     match second.verdict.decision {
@@ -132,7 +132,7 @@ async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: Ga
 /// A call with another input, read from where the agent is.
 fn again(call: &ToolCall, input: &str, question: &Question) -> Result<ToolCall, String> {
     let Question { scene, agent, .. } = question;
-    let agent = crate::agent::named(agent).ok_or_else(|| format!("{agent} is no agent"))?;
+    let agent = crate::agent::named(agent).ok_or_else(|| format!("unknown agent {agent}"))?;
     let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
     let cwd = scene.cwd.clone();
     let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), cwd, ..call.clone() };

@@ -58,7 +58,7 @@ impl Leases {
             Ok(()) => held.push((name, File::from(file))),
             Err(Errno::WOULDBLOCK) => {
                 let whose = pane.map_or_else(|| "the shared terminal".to_owned(), |pane| format!("pane {pane}"));
-                return Err(format!("{whose} is driven by another Toolgate already; end that one first"));
+                return Err(format!("{whose} is already controlled by another Toolgate; stop that one first"));
             }
             // A file system without locks.
             Err(error) if std::io::Error::from(error).kind() == ErrorKind::Unsupported => {}

@@ -21,12 +21,12 @@ use crate::{Failure, dirs, exit, person, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\
-The daemon is started when it is needed, one for each project, and ends with the last session or
-after five idle minutes.
+The daemon starts automatically, one for each project. It stops with the last session or after five
+idle minutes.
 
-What a project brings along (its node_modules, configuration that is code, build scripts, macros)
-runs only in a folder that you trust. Elsewhere your own tools are used, without such configuration,
-and what needs it is skipped.")]
+Project code (node_modules, configuration that is code, build scripts, macros) runs only in folders
+that you trust. Elsewhere your own tools are used without such configuration, and checks that need it
+are skipped.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -35,11 +35,11 @@ pub(crate) struct Arguments {
 /// Whether changed files are checked at all.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Switch {
-    /// Do not have changed files checked
+    /// Do not check changed files
     #[arg(long, overrides_with = "lens")]
     no_lens: bool,
 
-    /// Have changed files checked [default, unless an earlier installation says otherwise]
+    /// Check changed files [default, unless an earlier installation chose otherwise]
     #[arg(long, overrides_with = "no_lens")]
     lens: bool,
 }
@@ -57,21 +57,20 @@ impl Switch {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check files: those given, else all that differ from the last commit
+    /// Check the given files, or all files that differ from the last commit
     #[command(after_help = "\
-Every check is made, whatever the settings say, and all files are checked, those that the settings
-leave out, too.
+Runs every check on every file, including those that the settings exclude.
 
-Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 65 not a
+Exit codes: 0 no findings, 1 findings, 2 a check failed; 64 invalid arguments, 65 not a
 regular file, 66 no such file, 70 no daemon.")]
     Check(Check),
-    /// Say whether the project's daemon runs, and what it has
+    /// Show whether the project's daemon is running, and its tools
     Status(Status),
-    /// Let the project's own tools and configuration run in checks; only at a terminal of yours
+    /// Trust a project: run its own tools and configuration in checks; only at your own terminal
     Trust(Trusted),
-    /// Do not let them any more
+    /// Stop trusting a project
     Untrust(Folder),
-    /// End the project's daemon
+    /// Stop the project's daemon
     Stop(Folder),
     /// The daemon itself, as its clients start it
     #[command(hide = true)]
@@ -128,7 +127,7 @@ impl Folder {
         let root = self.root()?;
         match root.metadata() {
             Ok(found) if found.is_dir() => Ok(root),
-            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: it is no folder", root.display()))),
+            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: not a folder", root.display()))),
             Err(error) => Err(Failure::new(exit::NO_INPUT, format!("{}: {error}", root.display()))),
         }
     }
@@ -158,7 +157,7 @@ fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
         ..SessionContext::default()
     };
     let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(BY_HAND));
-    let missing = "there is no place for the daemon's socket; set HOME to an absolute path";
+    let missing = "no folder for the daemon's socket; set HOME to an absolute path";
     daemon.ok_or_else(|| Failure::new(exit::NO_INPUT, missing))
 }
 
@@ -238,7 +237,7 @@ fn given(files: &[PathBuf], here: &Path) -> Result<Vec<String>, Failure> {
 /// Another daemon than ours has no such questions.
 fn ours() -> Result<(), Failure> {
     match code_lens() {
-        Some(_) => Err(Failure::new(exit::USAGE, "your toolgate.yaml chooses code-lens, which cannot be asked that")),
+        Some(_) => Err(Failure::new(exit::USAGE, "your toolgate.yaml selects code-lens, which does not support this")),
         None => Ok(()),
     }
 }
@@ -273,7 +272,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     lines.push(line("trusted", trusted));
     lines.push(match answer {
         Ok(_) => line("daemon", format!("runs, {}", daemon.socket().display())),
-        Err(_) => line("daemon", "does not run; it is started when it is needed".to_owned()),
+        Err(_) => line("daemon", "not running; it starts when needed".to_owned()),
     });
     for (key, value) in said.as_object().into_iter().flatten().filter(|(key, _)| *key != "trusted") {
         lines.push(line(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
@@ -291,7 +290,7 @@ fn trusted() -> Result<ExitCode, Failure> {
     let list = trust_list()?.list().map_err(|error| unusable(&error))?;
     let mut out = anstream::stdout();
     if list.is_empty() {
-        show::told(writeln!(out, "{DIM}no folder is trusted{DIM:#}"))?;
+        show::told(writeln!(out, "{DIM}no trusted folders{DIM:#}"))?;
     }
     for folder in list {
         show::told(writeln!(out, "{}", plain(&folder.path.display().to_string())))?;
@@ -301,21 +300,20 @@ fn trusted() -> Result<ExitCode, Failure> {
 
 fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("no folder is trusted from here")?;
+    person::present("folders cannot be trusted from here")?;
     let list = trust_list()?;
     if list.check(folder).is_ok() {
-        show::told(writeln!(anstream::stdout(), "it is trusted already"))?;
+        show::told(writeln!(anstream::stdout(), "already trusted"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let question = format!(
-        "{}\nWhat is below it may run when files in it are checked: node_modules, configuration that is code, build \
-         scripts.\nType {{word}} to trust it:",
+        "{}\nChecks may then run code in this folder: node_modules, configuration that is code, build scripts.\nType {{word}} to trust it:",
         show::whole(&folder.display().to_string(), show::LINE),
     );
     person::agrees(&question, "the folder is not trusted")?;
     let folder = list.add(folder).map_err(|error| unusable(&error))?;
     let folder = plain(&folder.display().to_string());
-    show::told(writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back"))?;
+    show::told(writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` undoes it"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -324,7 +322,7 @@ fn untrust(folder: &Path) -> Result<ExitCode, Failure> {
     match trust_list()?.remove(folder).map_err(|error| unusable(&error))? {
         true => {
             let folder = plain(&folder.display().to_string());
-            show::told(writeln!(anstream::stdout(), "{folder} is not trusted any more"))?;
+            show::told(writeln!(anstream::stdout(), "{folder} is no longer trusted"))?;
             Ok(ExitCode::SUCCESS)
         }
         false => Err(Failure::new(exit::NO_INPUT, format!("{} is not in the list", folder.display()))),
@@ -335,7 +333,7 @@ fn stop(root: &Path) -> Result<ExitCode, Failure> {
     ours()?;
     let daemon = by_hand(root)?;
     let said = match block_on(daemon.request("stop".to_owned(), "{}".to_owned()))? {
-        Ok(_) => "the daemon ends",
+        Ok(_) => "the daemon is stopping",
         Err(CapabilityError::Unavailable(_)) => "there is none",
         Err(error) => return Err(unanswered(&error)),
     };
@@ -358,7 +356,7 @@ fn sentence(error: &CapabilityError) -> String {
         | CapabilityError::Unavailable(why)
         | CapabilityError::Invalid(why)
         | CapabilityError::Other(why) => why.clone(),
-        CapabilityError::Timeout => "the daemon gives no answer in time".to_owned(),
+        CapabilityError::Timeout => "the daemon did not answer in time".to_owned(),
         CapabilityError::TooLarge(limit) => format!("more than the limit of {limit}"),
     }
 }
@@ -423,7 +421,7 @@ fn code_lens() -> Option<Vec<OsString>> {
     let found = named.find_map(|(text, file)| match serde_saphyr::from_str::<Users>(&text) {
         Ok(users) => users.lens?.code_lens,
         Err(error) => {
-            tracing::warn!(file = %file.display(), %error, "it does not say which daemon checks; Toolgate's own does");
+            tracing::warn!(file = %file.display(), %error, "it names no daemon; Toolgate's own is used");
             None
         }
     })?;

@@ -154,8 +154,8 @@ impl Failure {
 
 /// The gate between a coding agent and your machine.
 ///
-/// Judges what an agent is about to do, before it does it. Without a command it answers an agent's hook, if standard input is
-/// no terminal.
+/// Checks every tool call of an agent before it runs. Without a subcommand, and with standard input not a terminal, it acts as
+/// the agent's hook.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -165,41 +165,41 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say what would become of a shell command, or of many tool calls
+    /// Evaluate a shell command, or a batch of tool calls, against the rules
     Check(check::Arguments),
-    /// Show how a command is read and judged: its words, effects, and every rule with why it fired or not
+    /// Explain a verdict: the command's words and effects, and why each rule fired or not
     Explain(explain::Arguments),
-    /// List, show, test and check rules, and start a rule file
+    /// List, show, test and lint rules, and create a rule file
     Rules(rules::Arguments),
     /// Answer an agent's hook: its payload on standard input, its answer on standard output
     Hook(hook::Arguments),
-    /// Make an agent call Toolgate before it acts
+    /// Add Toolgate's hooks to an agent's configuration
     Install(install::Arguments),
-    /// Take Toolgate out of an agent's configuration again
+    /// Remove Toolgate's hooks from an agent's configuration
     Uninstall(install::Removal),
-    /// Say whether agents really ask Toolgate, and what to do if not
+    /// Diagnose hook installation
     Doctor(install::Doctor),
-    /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
+    /// Run the resident host for hooks, or a JSON Lines server for an agent's extension
     Serve(serve::Arguments),
-    /// Offer a shell that you see to an agent in tmux, over the Model Context Protocol
+    /// Run an MCP server that gives an agent in tmux a terminal you can watch
     Mcp(mcp::Arguments),
-    /// Have the files checked that changed, and say whose folders' own tools may run for that
+    /// Check changed files, and manage trusted projects
     Lens(lens::Arguments),
-    /// Let one exact call through, once
+    /// Permit one exact call, once
     Allow(allow::Arguments),
-    /// Show what was blocked, asked, confirmed, denied and overridden
+    /// Show the audit log
     Log(log::Arguments),
-    /// Add plugins, list them and say what they may do; test one, or start one of your own
+    /// Install, list, test and develop plugins, and manage their grants
     Plugin(plugin::Arguments),
-    /// Show what a component exports, asks for, and its digests
+    /// Show a component's exports, imports and digests
     Inspect(inspect::Arguments),
-    /// Show every command that a shell text runs, with its directory, effects and what is not known
+    /// Show every command in a shell script, with its directory, effects and unknowns
     #[command(after_help = analysis::WALK)]
     Walk(analysis::Arguments),
-    /// Show which files a shell text writes, and from which it copies
+    /// Show which files a shell script writes, and which it copies from
     #[command(after_help = analysis::FILES)]
     Files(analysis::Arguments),
-    /// Show the paths that a shell text makes or changes, relative to the workspace
+    /// Show the paths that a shell script creates or changes, relative to the workspace
     #[command(after_help = analysis::HINTS)]
     Hints(analysis::HintArguments),
 }

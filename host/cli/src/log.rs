@@ -32,20 +32,20 @@ Examples:
   toolgate log                                  the last 50 entries
   toolgate log --since 7d --summary             a week, by rule and day
   toolgate log --rule 'builtin:*' --action denied
-  toolgate log --rule '*Paths: *'               what was about protected paths, built in or not
+  toolgate log --rule '*Paths: *'               calls with protected paths
   toolgate log -n 0 --json | jq .input          all of it, for programs
 
-Times are local, days too; with --json they are as they were written, in UTC. A line of the log that
-is no entry is told on standard error.
+Times and days are local; --json keeps the logged times, in UTC. Invalid lines of the log are
+reported on standard error.
 
-Exit codes: 0 shown, also if there is nothing to show; 64 wrong arguments, 65 the log is not what it
-has to be, 66 there is no telling where it is, 74 output failed.")]
+Exit codes: 0 shown, even if empty; 64 invalid arguments, 65 invalid log, 66 its location is unknown,
+74 output failed.")]
 pub(crate) struct Arguments {
-    /// Show so many of the newest entries; 0 for all. A summary counts all unless this is given
+    /// Show this many of the newest entries; 0 for all. A summary counts all entries by default
     #[arg(short = 'n', long = "lines", value_name = "COUNT")]
     lines: Option<usize>,
 
-    /// Only since then: a length of time like 7d, a date, or a time with its offset
+    /// Only entries since this time: a duration like 7d, a date, or a time with its offset
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 
@@ -53,11 +53,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
 
-    /// Only where one of the rules that spoke matches; `*` stands for anything
+    /// Only entries with a matching rule; `*` matches anything
     #[arg(long, value_name = "GLOB")]
     rule: Option<String>,
 
-    /// Only what became of it: blocked, asked, confirmed, denied, allowed-once, overridden, rewritten,
+    /// Only this outcome: blocked, asked, confirmed, denied, allowed-once, overridden, rewritten,
     /// not-granted
     #[arg(long, value_name = "ACTION", value_parser = outcome)]
     action: Vec<Outcome>,
@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "summary")]
     json: bool,
 
-    /// Sum up by rule and day
+    /// Summarize by rule and day
     #[arg(long)]
     summary: bool,
 }
@@ -146,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut entries = std::collections::VecDeque::new();
     for line in log.read().map_err(|error| Failure::new(exit::DATA, error.to_string()))? {
         let entry = line.map_err(|bad| bad.to_string()).and_then(|record| {
-            let time = record.time.parse().map_err(|_| format!("{:?} is no time", record.time))?;
+            let time = record.time.parse().map_err(|_| format!("{:?} is not a valid time", record.time))?;
             Ok(Entry { record, time })
         });
         match entry {
@@ -399,7 +399,7 @@ blocked 8  asked 2
         let shown = drawn(|out| one(out, &one_of, &TimeZone::UTC));
         assert_eq!(
             shown,
-            "2026-01-31 10:00:00  denied        user:x\n  [882 bytes left out]xxxxxxxxxxxxxxxxxx; rm\\u{202e} -rf ~\n  ~~~~~~~~~~~~~~~~~~~~                    ^^^^^^^^^^^^^^^^\n  Ba\\u{1b}[2Ksh in /home/dev/project by claude\n"
+            "2026-01-31 10:00:00  denied        user:x\n  [882 bytes omitted]xxxxxxxxxxxxxxxxxx; rm\\u{202e} -rf ~\n  ~~~~~~~~~~~~~~~~~~~~                    ^^^^^^^^^^^^^^^^\n  Ba\\u{1b}[2Ksh in /home/dev/project by claude\n"
         );
     }
 

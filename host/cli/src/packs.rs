@@ -9,7 +9,7 @@ use toolgate_host::Started;
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Packs {
-    /// Switch packs of built-in rules on, or off with a dash before the name: `cloud,ci`, `all`, `-git`
+    /// Turn packs of built-in rules on, or off with a leading dash: `cloud,ci`, `all`, `-git`
     #[arg(long = "packs", value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     names: Vec<String>,
 }

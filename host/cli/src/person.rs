@@ -19,7 +19,7 @@ pub(crate) const REFUSED: u8 = 2;
 /// Why it is not, behind the words given.
 pub(crate) fn present(otherwise: &str) -> Result<(), Failure> {
     let refused = |why: String| Failure::new(REFUSED, format!("{otherwise}: {why}"));
-    let elsewhere = |why: ancestry::Refusal| refused(format!("{why}; type this command at a terminal of your own"));
+    let elsewhere = |why: ancestry::Refusal| refused(format!("{why}; run this command in a terminal of your own"));
     let stdin = rustix::stdio::stdin();
     // Only of the terminal that this session runs in does the system say who is in front.
     let controlling = rustix::termios::tcgetpgrp(stdin).is_ok_and(|group| group == rustix::process::getpgrp());

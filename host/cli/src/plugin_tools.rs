@@ -62,7 +62,11 @@ impl Offers {
             for own in tools {
                 let name = name(plugin, &own.name);
                 if offers.iter().any(|offer| offer.offered.name == name) {
-                    tracing::warn!(plugin, tool = own.name, "there is such a tool already; it is not offered");
+                    tracing::warn!(
+                        plugin,
+                        tool = own.name,
+                        "a tool of that name exists already, so this one is not offered"
+                    );
                     continue;
                 }
                 let offered = ProvidedTool { name, ..own.clone() };
@@ -98,9 +102,7 @@ impl Offers {
             Ok(now) if now.iter().any(same) => {}
             Ok(_) => {
                 let name = &offer.of.plugin.description().name;
-                return Some(failed(format!(
-                    "{name} was changed or taken away; start the agent anew for the tools that there are now"
-                )));
+                return Some(failed(format!("{name} was changed or removed; restart the agent to update its tools")));
             }
             Err(why) => return Some(failed(why)),
         }

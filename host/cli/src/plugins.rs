@@ -14,12 +14,11 @@ use crate::plugin::store::{Installed, Store, named};
 /// The components that a command line names. They are granted a clock and the log, and what the command line says.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plugins {
-    /// Let this component judge calls and look at their results, too, beside the installed plugins; may be given several
-    /// times
+    /// Use this plugin as well as the installed ones; repeatable
     #[arg(long = "plugin", value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Let these components rewrite calls; what they make of one is judged again
+    /// Allow these plugins to rewrite calls; the result is evaluated again
     #[arg(long, requires = "files")]
     rewrite: bool,
 

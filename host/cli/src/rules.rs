@@ -36,36 +36,34 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the packs and the rules in force
+    /// List the active packs and rules
     List(List),
-    /// List the packs: what each is about, whether it is on, and whether that is so by default
+    /// List the packs, whether each is on, and whether it is on by default
     Packs(PackList),
     /// Show a rule with its tests
     Show(Show),
-    /// Run the tests beside rules
+    /// Run the tests in rule files
     #[command(after_help = "\
-Every command is judged in /home/dev/project by the rules of its file, or, where no FILES are named,
-by those of all files that are in force together; nothing is run.
+Evaluates each test command in /home/dev/project with its file's rules or, without FILES, with all
+active rule files together. Nothing is run.
 
-Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 66 no such file, 70 and above a fault of
-Toolgate's own.")]
+Exit codes: 0 all pass, 1 some fail, 64 invalid arguments, 66 no such file, 70 and above internal errors.")]
     Test(Test),
-    /// Say what is wrong with rule files
+    /// Report errors in rule files
     #[command(after_help = "\
-Exit codes: 0 nothing is wrong, 1 something is, 64 wrong arguments, 66 no such file, 70 and above a
-fault of Toolgate's own.")]
+Exit codes: 0 no errors, 1 errors, 64 invalid arguments, 66 no such file, 70 and above internal errors.")]
     Lint(Lint),
     /// Print the JSON Schema of rule files
     #[command(after_help = "\
-Editors with a YAML language server take it from the file's first line:
+For editors with a YAML language server, this goes on the first line of the file:
 
   # yaml-language-server: $schema=rules.schema.json")]
     Schema,
-    /// Write a rule file to start from, unless there is one
+    /// Create a rule file, unless one exists
     Init(Init),
 }
 
-/// Whose rules are in force.
+/// Whose rules are active.
 #[derive(Args)]
 struct Where {
     /// The directory to look from [default: the current one]
@@ -143,7 +141,7 @@ struct Lint {
 
 #[derive(Args)]
 struct Files {
-    /// Rule files, each by itself [default: yours and the project's]
+    /// Rule files, each on its own [default: yours and the project's]
     files: Vec<PathBuf>,
 
     /// Whose the files count as [default: what their names and places say]
@@ -245,7 +243,7 @@ fn rules(arguments: &List) -> Result<ExitCode, Failure> {
         && !list(answer.get("packs")).iter().any(|pack| text(pack, "name") == wanted)
     {
         let names: Vec<&str> = list(answer.get("packs")).iter().map(|pack| text(pack, "name")).collect();
-        let message = format!("there is no pack {wanted}; there are {}", names.join(", "));
+        let message = format!("no pack {wanted}; the packs are {}", names.join(", "));
         return Err(Failure::new(exit::USAGE, message));
     }
     for key in ["packs", "rules"] {
@@ -403,7 +401,7 @@ fn one(arguments: &Show) -> Result<ExitCode, Failure> {
             true => "`toolgate rules list --all` shows all of them".to_owned(),
             false => format!("there are {}", near.join(", ")),
         };
-        return Err(Failure::new(exit::USAGE, format!("there is no rule {}; {hint}", arguments.name)));
+        return Err(Failure::new(exit::USAGE, format!("no rule {}; {hint}", arguments.name)));
     }
     print(|out| {
         if arguments.json {
@@ -417,7 +415,7 @@ fn one(arguments: &Show) -> Result<ExitCode, Failure> {
             let source = plain(text(rule, "source"));
             let source = match (rule["layer"] == "builtin", rule["on"] == true) {
                 (true, true) => format!("the pack {source}"),
-                (true, false) => format!("the pack {source}, which is off (--packs {source} switches it on)"),
+                (true, false) => format!("the pack {source}, which is off (--packs {source} turns it on)"),
                 (false, _) => format!("{source}, {}", whose(text(rule, "layer"))),
             };
             writeln!(out, "  {DIM}action {DIM:#}  {}", action(rule))?;
@@ -500,7 +498,7 @@ impl Files {
             };
             let file = File::read(path.clone(), layer);
             files.push(
-                file.ok_or_else(|| Failure::new(exit::NO_INPUT, format!("there is no rule file {}", path.display())))?,
+                file.ok_or_else(|| Failure::new(exit::NO_INPUT, format!("no such rule file: {}", path.display())))?,
             );
         }
         Ok((files, self.files.clone()))
@@ -548,7 +546,7 @@ fn problem_line(problem: &Value) -> String {
 fn looked_at(out: &mut dyn Write, files: &[File], names: &[PathBuf]) -> std::io::Result<()> {
     if files.is_empty() {
         let names: Vec<String> = names.iter().map(|name| plain(&name.display().to_string())).collect();
-        return writeln!(out, "{DIM}there are no rule files; looked for {}{DIM:#}", names.join(", "));
+        return writeln!(out, "{DIM}no rule files found; looked for {}{DIM:#}", names.join(", "));
     }
     for file in files {
         writeln!(out, "{DIM}looked at {}, {}{DIM:#}", plain(&file.path.display().to_string()), whose(file.layer))?;
@@ -577,7 +575,7 @@ fn lint(arguments: &Lint) -> Result<ExitCode, Failure> {
         looked_at(out, &files, &names)?;
         match problems.len() {
             _ if files.is_empty() => Ok(()),
-            0 => writeln!(out, "{GREEN}nothing is wrong{GREEN:#} with {}", count(rules, "rule")),
+            0 => writeln!(out, "{GREEN}no errors{GREEN:#} in {}", count(rules, "rule")),
             wrong => writeln!(out, "{RED}{}{RED:#}; {} read", count(wrong, "problem"), count(rules, "rule")),
         }
     })?;
@@ -631,12 +629,12 @@ fn test(arguments: &Test) -> Result<ExitCode, Failure> {
         }
         match failed.len() {
             0 if !problems.is_empty() => {
-                let hold = if tests == 0 { "" } else { ", which hold" };
+                let hold = if tests == 0 { "" } else { ", which pass" };
                 let (wrong, tests) = (count(problems.len(), "problem"), count(tests, "test"));
-                writeln!(out, "{RED}{wrong}{RED:#}; what could be read has {tests}{hold}")
+                writeln!(out, "{RED}{wrong}{RED:#}; the valid part has {tests}{hold}")
             }
-            0 => writeln!(out, "{GREEN}{}{GREEN:#}, and all hold", count(tests, "test")),
-            wrong => writeln!(out, "{RED}{wrong} of {}{RED:#} do not hold", count(tests, "test")),
+            0 => writeln!(out, "{GREEN}{}{GREEN:#}, and all pass", count(tests, "test")),
+            wrong => writeln!(out, "{RED}{wrong} of {}{RED:#} fail", count(tests, "test")),
         }
     })?;
     Ok(ExitCode::from(if failed.is_empty() && problems.is_empty() { 0 } else { WRONG }))
@@ -652,7 +650,7 @@ fn init(project: bool) -> Result<ExitCode, Failure> {
     };
     let failed = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            Failure::new(exit::USAGE, format!("{} is there already and stays as it is; edit it", path.display()))
+            Failure::new(exit::USAGE, format!("{} already exists and was not changed; edit it", path.display()))
         }
         _ => Failure::new(exit::IO, format!("{}: {error}", path.display())),
     };
@@ -663,6 +661,6 @@ fn init(project: bool) -> Result<ExitCode, Failure> {
     file.write_all(content.as_bytes()).map_err(failed)?;
     print(|out| {
         writeln!(out, "{}", plain(&path.display().to_string()))?;
-        writeln!(out, "{DIM}Everything in it is a comment yet. Edit it, then: toolgate rules lint{DIM:#}")
+        writeln!(out, "{DIM}So far it contains only comments. Edit it, then run: toolgate rules lint{DIM:#}")
     })
 }

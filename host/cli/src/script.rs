@@ -61,7 +61,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
     let text = read(path)?;
     if let Some(program) = other_language(&text) {
         show::complain(&format!(
-            "{} is for {program}, which is no shell; what follows is of little use",
+            "{} is for {program}, which is not a shell; the following findings are unreliable",
             path.display()
         ));
     }

@@ -137,7 +137,7 @@ pub(crate) fn keep(agent: &str, scene: &SessionContext, change: impl FnOnce(&mut
         // What is too much is lost, which has to be known: an older state would say that nothing happened since.
         if bytes.len() as u64 <= WHOLE { bytes } else { SessionState::lost(agent, &scene.session) }
     });
-    kept.inspect_err(|error| tracing::warn!(%error, "the session is not kept")).is_ok()
+    kept.inspect_err(|error| tracing::warn!(%error, "the session state could not be saved")).is_ok()
 }
 
 impl SessionState {
@@ -223,7 +223,7 @@ pub(crate) fn memory_of<'a>(memories: &'a BTreeMap<String, Value>, plugin: &str)
 fn remembered(known: Option<Value>, text: &str, before: Option<&Value>, room: usize) -> Value {
     let new = (text.len() <= room).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
     let Some(mut new) = new.filter(Value::is_object) else {
-        tracing::warn!("what the call left behind cannot be kept");
+        tracing::warn!("the call's session state could not be saved");
         let mut memory = known.filter(Value::is_object).unwrap_or_else(|| json!({ "schema": 1 }));
         memory[FORGOTTEN] = true.into();
         return memory;

@@ -255,7 +255,7 @@ impl Shared {
             Err(error) => return failed(error.to_string()),
         };
         let Some(tool) = tools.iter().find(|tool| tool.name == run.tool) else {
-            return failed(format!("there is no tool {}", shortened(&plain(run.tool), BORDER)));
+            return failed(format!("unknown tool {}", shortened(&plain(run.tool), BORDER)));
         };
         let command = run.input.get("command").and_then(Value::as_str).unwrap_or_default();
         let approved = self.verdicts.approvals().take(run.id, command);
@@ -298,7 +298,7 @@ impl Shared {
         let details: Value = serde_json::from_str(&output.details).unwrap_or_default();
         let Some(pane) = details.get("pane").and_then(Value::as_str) else { return };
         if let Err(why) = self.leases.take(Some(pane)) {
-            tracing::warn!(pane, why, "the pane is driven by another process as well");
+            tracing::warn!(pane, why, "another process also controls the pane");
         }
         self.verdicts.typed_into(pane);
     }
@@ -315,7 +315,7 @@ impl Shared {
             }
         };
         if tokio::time::timeout(END, ended).await.is_err() {
-            tracing::warn!("the shared terminal is left as it is");
+            tracing::warn!("the shared terminal was not changed");
         }
         let _ = tokio::time::timeout(END, self.panes.end()).await;
     }
@@ -566,7 +566,7 @@ mod tests {
             ("bash", false, "typed"),
             ("read_terminal", false, "screen"),
             ("other", true, "there is no tool other"),
-            ("broken", true, "the component computed longer than it may"),
+            ("broken", true, "the component exceeded its computing time"),
         ];
         for (tool, is_error, text) in cases {
             let output = run(&parts.shared, tool, "ls").await;

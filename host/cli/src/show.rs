@@ -115,7 +115,7 @@ pub(crate) fn verdict(out: &mut impl Write, name: &str, text: &str, verdict: &Ve
     }
     match verdict.findings.len().saturating_sub(FINDINGS) {
         0 => Ok(()),
-        more => writeln!(out, "       {DIM}and {more} findings more{DIM:#}"),
+        more => writeln!(out, "       {DIM}and {more} more findings{DIM:#}"),
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn verdict(out: &mut impl Write, name: &str, text: &str, verdict: &Ve
 pub(crate) fn off(out: &mut impl Write, pack: &str, finding: &Finding) -> std::io::Result<()> {
     let action = action(&finding.action);
     let (rule, reason) = (whole(&finding.rule, LINE), whole(&finding.reason, REASON));
-    writeln!(out, "       {DIM}the pack {}, which is off, would {action}:{DIM:#} {rule}  {reason}", plain(pack))
+    writeln!(out, "       {DIM}the pack {} (off) would {action}:{DIM:#} {rule}  {reason}", plain(pack))
 }
 
 /// All of a text that matched: of a long one the start and the end.
@@ -167,7 +167,7 @@ pub(crate) fn rows(out: &mut impl Write, command: &Value) -> std::io::Result<()>
         row("runs", runs, "")?;
     }
     if command["elsewhere"] == true {
-        row("runs", "elsewhere", "  its paths are not those here")?;
+        row("runs", "elsewhere", "  its paths are on another machine")?;
     }
     for effect in list(command.get("effects")) {
         let (path, glob) = (effect["path"].as_str(), effect["glob"].as_str());
@@ -194,7 +194,7 @@ pub(crate) fn files(out: &mut impl Write, answer: &Map<String, Value>) -> std::i
         }
     }
     if !any {
-        writeln!(out, "{DIM}no files that are known{DIM:#}")?;
+        writeln!(out, "{DIM}no known files{DIM:#}")?;
     }
     unparsed(out, answer)
 }
@@ -203,7 +203,7 @@ pub(crate) fn files(out: &mut impl Write, answer: &Map<String, Value>) -> std::i
 pub(crate) fn hints(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {
     let paths = list(answer.get("paths"));
     if paths.is_empty() {
-        writeln!(out, "{DIM}no paths that are known{DIM:#}")?;
+        writeln!(out, "{DIM}no known paths{DIM:#}")?;
     }
     paths.iter().filter_map(Value::as_str).try_for_each(|path| writeln!(out, "{}", plain(path)))?;
     unparsed(out, answer)
@@ -211,7 +211,7 @@ pub(crate) fn hints(out: &mut impl Write, answer: &Map<String, Value>) -> std::i
 
 pub(crate) fn unparsed(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {
     match answer.get("unparsed").and_then(Value::as_str) {
-        Some(why) => writeln!(out, "{YELLOW}unparsed{YELLOW:#} {}; what stands here is a guess", plain(why)),
+        Some(why) => writeln!(out, "{YELLOW}unparsed{YELLOW:#} {}; this is a guess", plain(why)),
         None => Ok(()),
     }
 }

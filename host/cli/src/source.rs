@@ -119,7 +119,7 @@ impl<'a> Lines<'a> {
 }
 
 fn gap(out: &mut impl Write, lines: usize) -> std::io::Result<()> {
-    if lines == 0 { Ok(()) } else { writeln!(out, "{DIM}     ~ {} left out{DIM:#}", count(lines, "line")) }
+    if lines == 0 { Ok(()) } else { writeln!(out, "{DIM}     ~ {} omitted{DIM:#}", count(lines, "line")) }
 }
 
 #[cfg(test)]

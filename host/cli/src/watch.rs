@@ -173,7 +173,7 @@ impl Watch {
                 }
             };
             let Ok(one) = tokio::time::timeout_at(share, look).await else {
-                tracing::warn!(plugin = eye.key, "has not looked in time");
+                tracing::warn!(plugin = eye.key, "timed out");
                 continue;
             };
             seen.texts.extend(one.texts);

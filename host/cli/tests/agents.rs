@@ -1,13 +1,13 @@
 //! The agents' dialects: payloads in, the exact answer out. Cases are in `agents.jsonl`, and those that are only about what a
 //! tool's input means are in `calls.jsonl`.
 
-mod scene;
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use scene::Scene;
+use crate::scene::Scene;
 use serde_json::{Value, json};
+use toolgate_test_support::cases;
+use toolgate_test_support::skip::skip;
 
 /// What an agent is told: its answer as JSON, or nothing at all.
 fn answer(
@@ -48,7 +48,7 @@ fn every_agent_gets_the_answer_that_it_understands() {
     let scene = Scene::new();
     scene.write("home/.ssh/id_ed25519", "key");
     scene.write("home/project/a.rs", "fn main() {}");
-    for line in include_str!("agents.jsonl").lines() {
+    cases!("agents.jsonl").each(|line| {
         let line = line.replace("$PROJECT", &scene.project()).replace("$HOME", &scene.at("home").display().to_string());
         let case: Value = serde_json::from_str(&line).expect("a case is JSON");
         let payload = match &case["payload"] {
@@ -62,13 +62,13 @@ fn every_agent_gets_the_answer_that_it_understands() {
         let variables: Vec<(&str, String)> =
             variables.map(|(name, value)| (name.as_str(), value.as_str().expect("a text").to_owned())).collect();
         let (code, found) = said_to(scene.run_with(&arguments, payload.as_bytes(), &variables));
-        assert_eq!(i64::from(code), case["code"].as_i64().unwrap_or_default(), "{line}\nfound {found:?}");
+        assert_eq!(i64::from(code), case["code"].as_i64().unwrap_or_default(), "found {found:?}");
         match (&found, &case["answer"]) {
             (None, Value::Null) => {}
             (Some(found), expected) if fits(found, expected) => {}
-            (found, _) => panic!("{line}\nfound {found:?}"),
+            (found, _) => panic!("found {found:?}"),
         }
-    }
+    });
 }
 
 /// What is said of a call of an agent's tool: `pass`, `ask` or `deny`.
@@ -122,12 +122,12 @@ fn the_input_of_tools_is_read_as_they_read_it() {
     for file in ["a.rs", "@scope/a.rs", "src/a.rs", "two words/a.rs", ".env", ".gemini/settings.json"] {
         scene.write(&format!("home/project/{file}"), "x");
     }
-    for line in include_str!("calls.jsonl").lines() {
+    cases!("calls.jsonl").each(|line| {
         let line = line.replace("$PROJECT", &scene.project()).replace("$HOME", &scene.at("home").display().to_string());
         let case: Value = serde_json::from_str(&line).expect("a case is JSON");
-        let text = |key: &str| case[key].as_str().unwrap_or_else(|| panic!("{line} has no {key}"));
-        assert_eq!(said(&scene, text("agent"), text("tool"), &case["input"]), text("answer"), "{line}");
-    }
+        let text = |key: &str| case[key].as_str().unwrap_or_else(|| panic!("it has no {key}"));
+        assert_eq!(said(&scene, text("agent"), text("tool"), &case["input"]), text("answer"));
+    });
 }
 
 /// What real agents were seen to send lies beside the project in some checkouts.
@@ -135,8 +135,7 @@ fn the_input_of_tools_is_read_as_they_read_it() {
 fn what_real_agents_sent_is_read() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/payloads");
     let Ok(agents) = std::fs::read_dir(&folder) else {
-        eprintln!("left out: {} is not there", folder.display());
-        return;
+        return skip(format!("{} is not there", folder.display()));
     };
     let scene = Scene::new();
     let names = [

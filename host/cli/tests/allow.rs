@@ -1,10 +1,7 @@
 //! `toolgate allow` as a person meets it, at a terminal of their own.
 
-mod person;
-mod scene;
-
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 const PUSH: &str = "git push --force origin topic";
@@ -79,7 +76,7 @@ fn only_the_word_gives_permission() {
     if left_out() {
         return;
     }
-    let given = "is given; toolgate allow --revoke";
+    let given = "granted; toolgate allow --revoke";
     let other = "no permission is given: that was not the word";
     // `_` is the word.
     let cases = [
@@ -131,7 +128,7 @@ fn nothing_is_asked_where_nothing_can_be_given() {
     // `claude` is a shell under that name.
     #[rustfmt::skip]
     let cases = [
-        ("toolgate allow 'git status'", 1, "nothing speaks against it, so no permission is needed"),
+        ("toolgate allow 'git status'", 1, "no rule stops this call, so no permission is needed"),
         ("toolgate allow 'toolgate allow x'", 2, "builtin:self-permission cannot be lifted by a permission"),
         ("toolgate allow \"$PUSH\" --rule mine", 2, "builtin:git-force-push speaks against it as well"),
         ("toolgate allow \"$PUSH\" --for 25h", 64, "a permission is good for at most 24 hours"),

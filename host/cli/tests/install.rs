@@ -4,18 +4,14 @@
 //! it, and `.back` what is left when it is taken out again, where that is not `.before` to the byte; with `.gone` nothing
 //! is. `@` stands for the program. With `TOOLGATE_UPDATE` set, `.after` is written.
 
-mod person;
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod scene;
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 /// Each agent with its configuration in a home folder and in a project.
@@ -178,7 +174,7 @@ fn configurations_are_changed_as_their_cases_say() {
         }
         assert_eq!(shown, fs::read_to_string(case.with_extension("after")).expect("a case"), "{name}");
         let (code, text) = home.run(&["install", agent]);
-        assert!(code == 0 && text.contains("nothing is to be done"), "{name}: {text}");
+        assert!(code == 0 && text.contains("nothing to do"), "{name}: {text}");
         assert_eq!(home.read(path), after, "{name}: the second time");
         // Before the first change, and only then, it was copied.
         assert_eq!(fs::read(home.at(&format!("{path}.toolgate-backup"))).expect("a backup"), before, "{name}");
@@ -192,7 +188,7 @@ fn configurations_are_changed_as_their_cases_say() {
         let back = (!case.with_extension("gone").exists()).then_some(back);
         assert_eq!(fs::read(home.at(path)).ok(), back, "{name}: back");
         let (_, text) = home.run(&["uninstall", agent]);
-        assert!(text.contains("nothing is to be done"), "{name}: {text}");
+        assert!(text.contains("nothing to do"), "{name}: {text}");
     }
 }
 
@@ -210,7 +206,7 @@ fn an_empty_home_is_empty_again_afterwards() {
             let after = home.files();
             assert_eq!(after.len(), before.len() + 1, "{agent} {option}");
             let (code, text) = home.run(&["install", agent, option]);
-            assert!(code == 0 && text.contains("nothing is to be done"), "{agent} {option}: {text}");
+            assert!(code == 0 && text.contains("nothing to do"), "{agent} {option}: {text}");
             let (_, shown) = home.run(&["uninstall", agent, option, "--dry-run"]);
             assert!(shown.contains("---") && home.files() == after, "{agent} {option}: {shown}");
             if left_out() {
@@ -359,10 +355,10 @@ fn what_is_left_to_the_user_is_said() {
         (&["install", "copilot", "--project"], "without a word"),
         (&["install", "pi", "--project"], "trust"),
         (&["install", "cursor"], "not tried"),
-        (&["install", "pi", "--packs", "cloud"], "has no place for --packs; your rule file"),
-        (&["install", "pi", "--packs", "nope"], "has no place for --packs; your rule file"),
-        (&["install", "pi", "--no-lens"], "has no place for --no-lens; your rule file"),
-        (&["install", "pi", "--no-lens", "--packs", "cloud"], "has no place for --packs, --no-lens; your rule file"),
+        (&["install", "pi", "--packs", "cloud"], "has no setting for --packs; your rule file"),
+        (&["install", "pi", "--packs", "nope"], "has no setting for --packs; your rule file"),
+        (&["install", "pi", "--no-lens"], "has no setting for --no-lens; your rule file"),
+        (&["install", "pi", "--no-lens", "--packs", "cloud"], "has no setting for --packs, --no-lens; your rule file"),
         // The program of this test is in a temporary folder.
         (&["install", "claude"], "/usr/local/bin/toolgate install claude"),
     ];
@@ -771,22 +767,26 @@ fn droids_second_file_counts_where_the_first_one_says_nothing() {
 fn only_a_person_takes_it_out_or_makes_it_see_less() {
     let home = Home::new();
     let (code, output) = home.run(&["install", "claude", "--packs", "nope"]);
-    assert!(code == 64 && output.contains("there is no pack nope"), "{code} {output}");
+    assert!(code == 64 && output.contains("no pack nope"), "{code} {output}");
     assert_eq!(home.run(&["install", "claude", "--packs", "cloud"]).0, 0);
     let before = home.files();
     fs::copy(&home.program, home.scene.at("bin/t")).expect("a copy");
     // What is called, whether it is refused, and what is said.
     let cases: &[(&[&str], bool, &str)] = &[
-        (&["toolgate", "uninstall", "claude"], true, "Toolgate is not taken out: standard input is not the terminal"),
-        (&["toolgate", "uninstall", "claude"], true, "; type this command at a terminal of your own"),
-        (&["t", "uninstall", "claude"], true, "Toolgate is not taken out"),
-        (&["toolgate", "install", "claude", "--no-lens"], true, "the hook's options stay as they are"),
-        (&["toolgate", "install", "claude", "--packs", "databases"], true, "the hook's options stay as they are"),
-        (&["toolgate", "install", "claude", "--packs=-git"], true, "the hook's options stay as they are"),
+        (
+            &["toolgate", "uninstall", "claude"],
+            true,
+            "Toolgate was not uninstalled: standard input is not the terminal",
+        ),
+        (&["toolgate", "uninstall", "claude"], true, "; run this command in a terminal of your own"),
+        (&["t", "uninstall", "claude"], true, "Toolgate was not uninstalled"),
+        (&["toolgate", "install", "claude", "--no-lens"], true, "the hook's options were not changed"),
+        (&["toolgate", "install", "claude", "--packs", "databases"], true, "the hook's options were not changed"),
+        (&["toolgate", "install", "claude", "--packs=-git"], true, "the hook's options were not changed"),
         (&["toolgate", "uninstall", "claude", "--dry-run"], false, "not removed"),
         (&["toolgate", "install", "claude", "--no-lens", "--dry-run"], false, "not changed"),
-        (&["toolgate", "uninstall", "codex"], false, "nothing is to be done"),
-        (&["toolgate", "install", "claude"], false, "nothing is to be done"),
+        (&["toolgate", "uninstall", "codex"], false, "nothing to do"),
+        (&["toolgate", "install", "claude"], false, "nothing to do"),
     ];
     for (called, refused, expected) in cases {
         let mut command = Command::new(home.scene.at("bin").join(called[0]));
@@ -814,7 +814,7 @@ fn a_plugin_that_cannot_be_used_is_refused() {
     for (agent, file, code, says) in [
         ("claude", "../none.wasm", 65, "is not a WebAssembly component"),
         ("claude", "../missing.wasm", 66, "missing.wasm"),
-        ("pi", "../none.wasm", 64, "has no place for --plugin"),
+        ("pi", "../none.wasm", 64, "has no setting for --plugin"),
     ] {
         let (found, text) = home.run(&["install", agent, "--plugin", file]);
         assert!(found == code && text.contains(says), "{agent} {file}: {found} {text}");
@@ -1080,7 +1080,7 @@ fn a_link_says_whose_hook_it_is() {
         other.into_iter().for_each(|other| symlink(other, home.link("claude")).expect("a link"));
         assert_eq!(level(&home.doctor("claude"), "program"), "fail", "{other:?}");
         let (code, text) = home.run(&["install", "claude"]);
-        assert!(code == 0 && text.contains("was made") && text.contains("nothing is to be done"), "{text}");
+        assert!(code == 0 && text.contains("was made") && text.contains("nothing to do"), "{text}");
         assert_eq!(level(&home.doctor("claude"), "program"), "ok", "{other:?}");
     }
     // A name that no agent has is a hook all the same.
@@ -1099,7 +1099,7 @@ fn a_link_says_whose_hook_it_is() {
     }
     let (code, text) = home.at_terminal("uninstall claude", None);
     // Others may run it.
-    assert!(code == 0 && text.contains("stays, as others may call it"), "{text}");
+    assert!(code == 0 && text.contains("was kept, as other agents may use it"), "{text}");
     assert!(home.link("claude").is_symlink() && !home.at(file_of("claude")).exists());
     // Nobody's hook has a terminal to read from.
     let mut terminal = Terminal::new(&home.scene, &home.program.display().to_string());
@@ -1124,7 +1124,7 @@ fn a_link_may_lie_in_the_users_folder() {
     let project = home.read("project/.codex/hooks.json");
     assert!(code == 0 && text.contains("sudo ln -s toolgate "), "{text}");
     assert!(project.contains("toolgate hook codex") && !project.contains("toolgate-hook"), "{project}");
-    assert!(home.run(&["install", "codex", "--project"]).1.contains("nothing is to be done"));
+    assert!(home.run(&["install", "codex", "--project"]).1.contains("nothing to do"));
     assert_eq!(fs::read_to_string(home.link("codex")).expect("a file"), "mine");
     fs::remove_file(home.link("codex")).expect("removed");
     assert_eq!(home.run(&["install", "codex", "--project"]).0, 0);
@@ -1135,7 +1135,7 @@ fn a_link_may_lie_in_the_users_folder() {
     fs::write(home.link("codex"), "mine").expect("a file");
     fs::write(&link, "mine").expect("a file");
     let (code, text) = home.run(&["install", "codex"]);
-    assert!(code == 65 && text.contains("is no link of Toolgate's"), "{code} {text}");
+    assert!(code == 65 && text.contains("is not Toolgate's link"), "{code} {text}");
 }
 
 /// The agents must not make them lead elsewhere.
@@ -1171,7 +1171,7 @@ fn doctor_says_which_agents_run_these_hooks_as_well() {
         (".cursor", ".claude/settings.json is also read by Cursor", "ok"),
         (".copilot", "project/.claude/settings.json is also read by Copilot CLI", "ok"),
         (".config/devin", ".claude/settings.json is also read by Devin CLI", "ok"),
-        (".continue", "runs none, so that its calls are not judged", "warn"),
+        (".continue", "runs none, so its calls are not checked", "warn"),
     ];
     let home = Home::new();
     for (agent, scope) in [("claude", "--user"), ("claude", "--project"), ("copilot", "--user"), ("cursor", "--user")] {

@@ -1,13 +1,10 @@
 //! `toolgate mcp` as a client sees it: the protocol over pipes. The terminal itself is tested elsewhere.
 
-mod built;
-mod scene;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use built::built;
-use scene::Scene;
+use crate::built::built;
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 /// A server that a test speaks to.
@@ -229,7 +226,7 @@ fn calls_are_judged_before_anything_is_typed() {
         ("bash", json!({"command": "make deploy"}), true, "not from here"),
         ("bash", json!({"command": "git push --force"}), true, "is not asked"),
         ("bash", json!({}), true, "has no command"),
-        ("bash", json!({"command": 1}), true, "is not a text"),
+        ("bash", json!({"command": 1}), true, "is not a string"),
         ("bash", json!({"command": "echo $((40 + 2))"}), false, "42"),
         ("read_terminal", json!({}), false, "42"),
     ];
@@ -317,7 +314,7 @@ fn tools_of_plugins_are_offered_judged_and_run() {
     let file = scene.at("home/other.wasm").display().to_string();
     let mut server = Server::with(&scene, &[], &["--plugin", &file]);
     let hello = server.greet(&json!({}));
-    assert!(hello["result"]["instructions"].as_str().expect("a text").contains("judged"), "{hello}");
+    assert!(hello["result"]["instructions"].as_str().expect("a text").contains("checks each call"), "{hello}");
     let listed = server.ask(json!(1), "tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<&Value> = listed.as_array().expect("a list").iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["other_say", "other_no_name"]);

@@ -1,20 +1,15 @@
 //! `toolgate plugin` as a person meets it, and as an agent does.
 
-#![allow(clippy::print_stdout, reason = "says what is left out")]
-
-mod built;
-mod person;
-mod scene;
-
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
-use built::{built, target};
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::built::{built, target};
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
+use toolgate_test_support::skip::skip;
 
 /// What the second component of a scene asks for.
 const ASKS: [&str; 6] = ["files", "terminal", "ui", "message", "clock", "log"];
@@ -97,8 +92,7 @@ fn a_plugin_is_shown_then_agreed_to_then_in_force() {
     let scene = scene();
     let mut terminal = Terminal::new(&scene, "toolgate plugin add asking.wasm");
     let word = terminal.word();
-    let shown =
-        ["asking", "sha256", "judges calls", "looks at results", "run any command as you", "see which files there are"];
+    let shown = ["asking", "sha256", "judges calls", "sees results", "run any command as you", "list files"];
     for shown in shown {
         assert!(terminal.seen.contains(shown), "{shown}: {}", terminal.seen);
     }
@@ -212,8 +206,8 @@ fn nothing_is_installed_from_what_is_no_plugin_or_by_who_is_no_person() {
         ("toolgate plugin add plain.wasm --name ../x", 64, "is no name for a plugin"),
         ("toolgate plugin add plain.wasm --name toolgate-guard", 64, "is Toolgate's own"),
         ("toolgate plugin add plain.wasm --only files", 64, "it does not ask for files"),
-        ("toolgate plugin add plain.wasm --only root", 64, "there is no such capability"),
-        ("toolgate plugin add asking.wasm --only clock --folder .", 64, "--folder narrows files"),
+        ("toolgate plugin add plain.wasm --only root", 64, "unknown capability"),
+        ("toolgate plugin add asking.wasm --only clock --folder .", 64, "--folder restricts files"),
         ("toolgate plugin add two", 64, "there are 2 components"),
         ("toolgate plugin add odd", 64, "is no name for a plugin"),
         ("toolgate plugin add wrong", 65, "missing field"),
@@ -221,7 +215,7 @@ fn nothing_is_installed_from_what_is_no_plugin_or_by_who_is_no_person() {
         ("toolgate plugin add unbuilt", 66, "is the plugin built?"),
         ("toolgate plugin grant none", 66, "no plugin named none"),
         ("toolgate plugin remove none", 66, "no plugin named none"),
-        ("toolgate plugin add plain.wasm </dev/null", 2, "no plugin is added"),
+        ("toolgate plugin add plain.wasm </dev/null", 2, "no plugin was added"),
         ("env CLAUDECODE=1 toolgate plugin add plain.wasm", 2, "this runs below an agent"),
         ("./claude -c 'toolgate plugin add plain.wasm; exit $?'", 2, "this runs below an agent"),
         ("./claude -c 'toolgate plugin grant plain; exit $?'", 2, "this runs below an agent"),
@@ -267,7 +261,7 @@ fn a_store_that_was_changed_blocks_and_says_how_to_mend_it() {
         ("{", "is damaged"),
         (&good.replace("\"schema\": 1", "\"schema\": 9"), "has the schema 9"),
         (&good.replace("\"plain\"", "\"../x\""), "is no name for a plugin"),
-        (&good.replace(&digest, &"0".repeat(64)), "is not there any more"),
+        (&good.replace(&digest, &"0".repeat(64)), "its component is missing"),
     ];
     for (content, said) in cases {
         scene.write(index, content);
@@ -513,7 +507,7 @@ fn the_examples_get_their_own_cases_right() {
     for (name, folder) in cases {
         let component = target().join(format!("plugins/{name}.wasm"));
         if !component.exists() && std::env::var_os("CI").is_none() {
-            println!("left out: {name}: {left_out}");
+            skip(format!("{name} is not built: {left_out}"));
             continue;
         }
         let scene = Scene::new();

@@ -1,19 +1,17 @@
 //! Rules as people meet them: files, packs, `explain`, `rules`, and `check` on scripts and histories.
 
-mod scene;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 /// A scene whose runs are told as texts.
-struct Scene(scene::Scene);
+struct Scene(crate::scene::Scene);
 
 impl std::ops::Deref for Scene {
-    type Target = scene::Scene;
+    type Target = crate::scene::Scene;
 
-    fn deref(&self) -> &scene::Scene {
+    fn deref(&self) -> &crate::scene::Scene {
         &self.0
     }
 }
@@ -43,7 +41,7 @@ const EVIL: &str = "rm -rf ~ # \u{1b}[2K\u{202e}\u{200b}";
 
 impl Scene {
     fn new() -> Self {
-        Scene(scene::Scene::new())
+        Scene(crate::scene::Scene::new())
     }
 
     fn name(&self, path: &str) -> String {
@@ -218,11 +216,9 @@ fn packs_are_chosen_by_options_and_files() {
     assert!(has(&both, "git") && !has(&both, "personal") && has(&both, "operations"), "{both:?}");
     // A hook with a wrong name judges nothing, and so lets nothing run.
     let refused = scene.hook("ls", &["--packs", "nope"]);
-    assert!(refused.contains("\"deny\"") && refused.contains("there is no pack nope; there are"), "{refused}");
+    assert!(refused.contains("\"deny\"") && refused.contains("no pack nope; the packs are"), "{refused}");
     assert_eq!(scene.hook("ls", &["--packs", "operations"]), "");
-    assert!(
-        scene.run(&["check", "ls", "--packs", "nope"]).err.contains("there is no pack nope; there are self, files")
-    );
+    assert!(scene.run(&["check", "ls", "--packs", "nope"]).err.contains("no pack nope; the packs are self, files"));
 }
 
 #[test]
@@ -262,7 +258,8 @@ fn a_file_that_others_may_write_lifts_nothing() {
         assert_eq!(scene.run(&["check", "make deploy"]).code, 2, "{path} {mode:o}: what it forbids");
         let answer = scene.hook("git push --force", &[]);
         assert_eq!(answer.contains("\"ask\""), lifted != 0, "{path} {mode:o}: {answer}");
-        let told = |text: &str| text.contains("the file only forbids, as somebody else may have written it");
+        let told =
+            |text: &str| text.contains("the file can only add restrictions, because another user may have written it");
         assert_eq!(told(&ran.err), lifted != 0, "{path} {mode:o}: {}", ran.err);
         assert_eq!(told(&scene.start_of_session()), lifted != 0, "{path} {mode:o}: a session that starts");
         let said = scene.run(&["doctor", "--json"]).json();
@@ -275,7 +272,7 @@ fn a_file_that_others_may_write_lifts_nothing() {
     assert_eq!(scene.hook("ls", &[]), "");
     std::fs::set_permissions(scene.at(tools), PermissionsExt::from_mode(0o666)).expect("a mode");
     let answer = scene.hook("ls", &[]);
-    assert!(answer.contains("\"deny\"") && answer.contains("can be written by everyone"), "{answer}");
+    assert!(answer.contains("\"deny\"") && answer.contains("is writable by everyone"), "{answer}");
 }
 
 #[test]
@@ -295,7 +292,7 @@ fn a_broken_rule_file_is_in_force_as_it_last_was() {
         for broken in [&b"rules: ["[..], b"- a", b"about: \xff", &[b'#'; (1 << 20) + 1]] {
             scene.write(path, broken);
             let ran = scene.run(&["check", "make deploy"]);
-            let told = "; its last good version is in force";
+            let told = "; its last valid version is active";
             assert!(ran.code == 2 && ran.err.contains(told) && ran.err.contains(&scene.name(path)), "{}", ran.err);
             let answer = scene.hook("make deploy", &[]);
             assert!(answer.contains("\"deny\"") && answer.contains(told), "{answer}");
@@ -307,15 +304,15 @@ fn a_broken_rule_file_is_in_force_as_it_last_was() {
         // A copy that others could have written is not used, and the built-in rules hold.
         std::fs::set_permissions(&kept[0], PermissionsExt::from_mode(0o666)).expect("a mode");
         let ran = scene.run(&["check", "make deploy"]);
-        assert!(ran.code == 0 && ran.err.contains("its rules are not in force"), "{}", ran.err);
-        assert!(ran.err.contains("its mode has to be 0600"), "{}", ran.err);
+        assert!(ran.code == 0 && ran.err.contains("its rules are inactive"), "{}", ran.err);
+        assert!(ran.err.contains("its mode must be 0600"), "{}", ran.err);
         assert_eq!(scene.run(&["check", "rm -rf ~"]).code, 2);
         std::fs::set_permissions(&kept[0], PermissionsExt::from_mode(0o600)).expect("a mode");
         assert_eq!(scene.run(&["check", "make deploy"]).code, 2);
         // Nor is one that was broken itself.
         std::fs::write(&kept[0], "rules: [").expect("written");
         let ran = scene.run(&["check", "make deploy"]);
-        assert!(ran.code == 0 && ran.err.contains("its rules are not in force"), "{}", ran.err);
+        assert!(ran.code == 0 && ran.err.contains("its rules are inactive"), "{}", ran.err);
         // A file that is mended is copied anew, and one that was removed is gone.
         scene.write(path, "rules: [{name: mine, pattern: make publish, reason: no}]");
         assert_eq!((scene.run(&["check", "make deploy"]).code, scene.run(&["check", "make publish"]).code), (0, 2));
@@ -330,7 +327,7 @@ fn a_broken_rule_file_is_in_force_as_it_last_was() {
     scene.write(USER, "rules: [");
     scene.write("home/project/toolgate.yaml", good);
     let ran = scene.run(&["check", "make deploy"]);
-    assert!(ran.code == 2 && ran.err.contains("; its rules are not in force\n"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("; its rules are inactive\n"), "{}", ran.err);
 }
 
 #[test]
@@ -344,7 +341,7 @@ fn explain_shows_words_commands_and_rules() {
     let home = scene.name("home");
     for row in [
         format!("  word     \"$HOME\" \u{2192} {home}\n"),
-        "  word     $OLD ?  the value of $OLD is not known\n".to_owned(),
+        "  word     $OLD ?  the value of $OLD is unknown\n".to_owned(),
         format!("  in       {home}/project/src\n"),
         "  through  sudo\n".to_owned(),
         format!("  delete   {home}  possible\n"),
@@ -364,7 +361,7 @@ fn explain_shows_words_commands_and_rules() {
     // Several lines, and long ones, with every match in sight.
     let text = format!("echo {}\nrm -rf ~\necho {}; git push -f\n", "x".repeat(5_000), "y".repeat(5_000));
     let shown = scene.run_with(&["explain", "-"], text.as_bytes(), &[]).out;
-    for row in ["block  3 lines\n", "     2 rm -rf ~\n", "bytes left out]", "git push -f\n"] {
+    for row in ["block  3 lines\n", "     2 rm -rf ~\n", "bytes omitted]", "git push -f\n"] {
         assert!(shown.contains(row), "{row} is not in {shown}");
     }
     assert!(shown.lines().all(|line| line.chars().count() < 1_500), "{shown}");
@@ -509,7 +506,7 @@ fn a_history_is_judged_by_what_was_typed_and_how_often() {
     assert!(ran.code == 0 && ran.is_plain(), "{} {}", ran.out, ran.err);
     for row in [
         format!(
-            "{}, a history of bash: 7 commands, 5 different. Each is judged as if it ran in {}.\n",
+            "{}, a history of bash: 7 commands, 5 different. Each is evaluated as if it ran in {}.\n",
             scene.name("home/.bash_history"),
             scene.name("home")
         ),
@@ -724,16 +721,16 @@ fn a_hook_file_that_is_gone_is_told_of() {
     let doctor = || scene.run(&["doctor", "claude"]).out;
     let told = |text: &str| text.contains(".claude/settings.json") && text.contains("run unjudged");
     assert_eq!(message("home/project"), "");
-    assert!(!doctor().contains("does not name Toolgate any more"), "{}", doctor());
+    assert!(!doctor().contains("no longer names Toolgate"), "{}", doctor());
     std::fs::remove_file(scene.at(settings)).expect("removed");
     let first = message("home/other");
     assert!(told(&first), "{first}");
     assert_eq!(message("home/other"), "", "it is told once");
-    assert!(doctor().contains("does not name Toolgate any more"), "{}", doctor());
+    assert!(doctor().contains("no longer names Toolgate"), "{}", doctor());
     // Back again, and gone again.
     scene.write(settings, "{\"hooks\": \"toolgate\"}");
     assert_eq!(message("home/project"), "");
-    assert!(!doctor().contains("does not name Toolgate any more"), "{}", doctor());
+    assert!(!doctor().contains("no longer names Toolgate"), "{}", doctor());
     scene.write(settings, "{}");
     let again = message("home/other");
     assert!(told(&again), "{again}");

@@ -1,11 +1,5 @@
 //! Hosts that stay: the resident one that hooks ask, and the one behind a shim.
 
-#![allow(clippy::print_stdout, reason = "says what is left out")]
-
-mod built;
-mod environment;
-mod scene;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
@@ -16,9 +10,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use built::{built, target};
-use scene::Scene;
+use crate::built::{built, target};
+use crate::scene::Scene;
 use serde_json::{Value, json};
+use toolgate_test_support::skip::skip;
 
 /// A command that lives until the test ends.
 struct Running(Child);
@@ -31,7 +26,7 @@ impl Drop for Running {
 }
 
 fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
-    environment::variables(scene, "debug")
+    crate::environment::variables(scene, "debug")
 }
 
 /// Starts the command, with its standard input and output.
@@ -105,7 +100,7 @@ fn hook_with(scene: &Scene, command: &str, variables: &[(&'static str, String)],
     let arguments = [&["hook", "claude"], options].concat();
     let output = scene.run_with(&arguments, payload.to_string().as_bytes(), variables);
     assert_eq!(output.status.code(), Some(0));
-    let resident = String::from_utf8_lossy(&output.stderr).contains("judged by the resident host");
+    let resident = String::from_utf8_lossy(&output.stderr).contains("evaluated by the resident host");
     (String::from_utf8(output.stdout).expect("UTF-8"), resident)
 }
 
@@ -115,8 +110,7 @@ fn hook_with(scene: &Scene, command: &str, variables: &[(&'static str, String)],
 fn a_large_plugin_is_compiled_by_the_host_that_a_late_hook_starts() {
     let plugin = target().join("plugins/js-gate.wasm").display().to_string();
     if !target().join("plugins/js-gate.wasm").exists() && std::env::var_os("CI").is_none() {
-        println!("left out: js-gate is not built");
-        return;
+        return skip("js-gate is not built; `just plugins` does that");
     }
     let scene = Scene::new();
     // The built-in rules ask about the same command.
@@ -388,7 +382,7 @@ fn a_host_of_other_surroundings_is_not_believed() {
     }
 }
 
-/// The whole corpus, judged by the resident host and without it.
+/// The whole corpus, evaluated by the resident host and without it.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
 fn the_verdict_is_the_same_either_way() {
@@ -655,7 +649,7 @@ fn a_shim_is_offered_the_tools_of_plugins() {
         ("other_say", json!({"text": "refuse"}), true, "it does not want to"),
         ("other_say", json!({"text": "trap"}), true, "the component failed"),
         ("other_say", json!({"text": "b"}), false, "told b"),
-        ("say", json!({"text": "a"}), true, "there is no such tool"),
+        ("say", json!({"text": "a"}), true, "unknown tool"),
     ];
     for (tool, input, is_error, expected) in cases {
         let run = json!({"type": "tool_run", "toolName": tool, "toolCallId": "c", "input": input});
@@ -672,7 +666,7 @@ fn a_shim_is_offered_the_tools_of_plugins() {
     newer.extend([0, 2, 1, b'x']);
     scene.write("home/other.wasm", newer);
     let output = ask("tool_run", json!({"type": "tool_run", "toolName": "other_say", "toolCallId": "c", "input": {}}));
-    assert!(output["text"].as_str().expect("a text").contains("was changed or taken away"), "{output}");
+    assert!(output["text"].as_str().expect("a text").contains("was changed or removed"), "{output}");
 }
 
 /// Several calls at once, each with its own answer.

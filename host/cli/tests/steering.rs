@@ -1,8 +1,6 @@
 //! Rules that ask what has happened, through the hooks of an agent: `deploy` is denied until `sync` ended well.
 
-mod scene;
-
-use scene::Scene;
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 const RULES: &str = "

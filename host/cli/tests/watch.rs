@@ -1,19 +1,14 @@
 //! `toolgate serve --watch`: a plugin is replaced while hooks are answered.
 #![cfg(target_os = "linux")]
 
-mod built;
-mod environment;
-mod person;
-mod scene;
-
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use built::built;
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::built::built;
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 /// Longest wait for what is to come.
@@ -50,7 +45,7 @@ fn newer(mut component: Vec<u8>) -> Vec<u8> {
 }
 
 fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
-    environment::variables(scene, "toolgate=debug")
+    crate::environment::variables(scene, "toolgate=debug")
 }
 
 /// Starts a host that watches `p.wasm`, with these grants.
@@ -112,7 +107,7 @@ fn by_host_with(scene: &Scene, options: &[&str]) -> (String, String) {
     let arguments = [&["hook", "claude", "--no-lens"], options].concat();
     for _ in 0..50 {
         let output = scene.run_with(&arguments, payload.to_string().as_bytes(), &variables(scene));
-        if String::from_utf8_lossy(&output.stderr).contains("judged by the resident host") {
+        if String::from_utf8_lossy(&output.stderr).contains("evaluated by the resident host") {
             let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             let part = |key: &str| answer["hookSpecificOutput"][key].as_str().unwrap_or_default().to_owned();
             return (part("permissionDecision"), part("permissionDecisionReason"));

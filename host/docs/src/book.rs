@@ -78,7 +78,7 @@ pub fn pages(root: &Path, program: &Program<'_>) -> Result<Vec<(&'static str, St
         ("command-line.md", commands::page(program)?),
         ("rule-files.md", keys::page(&schema)?),
         ("packs.md", packs::page(&rules)?),
-        ("programs.md", programs::page(&read("guest/src/guard/packs/programs.yaml")?)),
+        ("programs.md", programs::page()),
         ("contract.md", fragment(&versions(&root.join("wit"))?)),
     ])
 }

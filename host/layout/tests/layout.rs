@@ -1,14 +1,13 @@
 //! The command as `just build` left it, and the program that puts it in order.
 
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
-// What is left out is said.
-#![allow(clippy::print_stderr)]
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toolgate_layout::{Entered, Image, NOT_ALLOWED, run, write};
+use toolgate_test_support::skip::skip;
 
 const LAYOUT: &str = env!("CARGO_BIN_EXE_toolgate-layout");
 
@@ -17,12 +16,12 @@ fn built() -> Option<(PathBuf, Image)> {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/toolgate").canonicalize();
     let Ok(program) = program else {
         assert!(std::env::var_os("CI").is_none(), "`just build` has built nothing");
-        eprintln!("left out: `just build` has built nothing");
+        skip("`just build` has built nothing");
         return None;
     };
     let image = Image::read(&program).expect("a program");
     if !image.ordered {
-        eprintln!("left out: the linker is none that is known to take an order, or its addresses are not fixed");
+        skip("the linker is none that is known to take an order, or its addresses are not fixed");
         return None;
     }
     Some((program, image))
@@ -33,7 +32,7 @@ fn watched(image: &Image, program: &Path) -> Option<Entered> {
     match run(image, program, Path::new(LAYOUT)) {
         Ok(entered) => Some(entered),
         Err(error) if error.to_string().contains(NOT_ALLOWED) => {
-            eprintln!("left out: {error}");
+            skip(error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -47,7 +46,7 @@ fn what_a_call_runs_lies_together() {
     if order.is_empty() {
         let could = watched(&image, &program).is_some();
         assert!(!could || std::env::var_os("CI").is_none(), "`just build` has put nothing in order");
-        return eprintln!("left out: `just build` has put nothing in order, and said why");
+        return skip("`just build` has put nothing in order, and said why");
     }
     let order: HashSet<&str> = order.lines().collect();
     let places: Vec<u64> =

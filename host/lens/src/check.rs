@@ -335,12 +335,12 @@ impl Files {
             match path.metadata() {
                 // Tools name files one a line, and in messages.
                 Ok(found) if found.is_file() && path.to_string_lossy().chars().any(char::is_control) => {
-                    files.notes.push(format!("{}: not checked, as its name holds control characters", shown()));
+                    files.notes.push(format!("{}: not checked: its name has control characters", shown()));
                 }
                 Ok(found) if found.is_file() && files.checked.len() < FILES => files.checked.push(path),
-                Ok(found) if found.is_file() => files.notes.push(format!("{}: not checked, one too many", shown())),
-                Ok(_) => files.notes.push(format!("{}: not checked, as it is no regular file", shown())),
-                Err(_) => files.notes.push(format!("{}: not checked, as it is gone", shown())),
+                Ok(found) if found.is_file() => files.notes.push(format!("{}: not checked: too many files", shown())),
+                Ok(_) => files.notes.push(format!("{}: not checked: not a regular file", shown())),
+                Err(_) => files.notes.push(format!("{}: not checked: it no longer exists", shown())),
             }
         }
         Ok(files)

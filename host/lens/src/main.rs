@@ -9,8 +9,8 @@ use toolgate_lens::trust::Trust;
 const HELP: &str = "\
 toolgate-lens checks the files that a coding agent changed.
 
-It is started by its clients, with its socket in CODE_LENS_SOCKET_PATH and the project's folder in CODE_LENS_CWD. It ends
-with the last session, or after five minutes in which nobody wanted anything.
+Clients start it, with its socket in CODE_LENS_SOCKET_PATH and the project's folder in CODE_LENS_CWD. It stops with the
+last session, or after five idle minutes.
 
   --help     this text
   --version  the version

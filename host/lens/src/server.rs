@@ -76,7 +76,7 @@ fn run(trust: Option<Trust>) -> Result<(), String> {
     let (socket, folder) = (path(SOCKET)?, path(CWD)?);
     let root = folder.canonicalize().map_err(|error| format!("{CWD}: {}: {error}", folder.display()))?;
     if !root.is_dir() {
-        return Err(format!("{CWD}: {} is no folder", folder.display()));
+        return Err(format!("{CWD}: {} is not a folder", folder.display()));
     }
     // Out of the client's session, which may be ended as a whole. Who leads one already stays where they are.
     let _ = rustix::process::setsid();

@@ -31,13 +31,13 @@ pub(crate) enum SocketError {
     #[error(transparent)]
     Folder(#[from] PrivateError),
     /// Others can look into the folder.
-    #[error("{0} is open to other users; its mode has to be 0700")]
+    #[error("{0} is accessible to other users; its mode must be 0700")]
     Open(String),
     /// Something else has the name.
-    #[error("{0} is there already and is no socket")]
+    #[error("{0} already exists and is not a socket")]
     NoSocket(String),
     /// The path has no folder or no name.
-    #[error("{0} is no absolute path of a socket")]
+    #[error("{0} is not an absolute socket path")]
     Path(String),
     /// Another process starts or ends all the time.
     #[error("{0} has been locked by another process for 10 s")]

@@ -44,7 +44,7 @@ pub enum TrustError {
     #[error(transparent)]
     File(#[from] PrivateError),
     /// The list is not what was written.
-    #[error("{path} is no list of trusted folders: {why}")]
+    #[error("{path} is not a list of trusted folders: {why}")]
     List {
         /// The file.
         path: PathBuf,
@@ -204,10 +204,10 @@ fn fit(path: &Path) -> Result<(), TrustError> {
     let unfit = |why| Err(TrustError::Unfit { path: path.to_path_buf(), why });
     // The list is text.
     if path.to_str().is_none() {
-        return unfit("has a name that is no text");
+        return unfit("has a name that is not UTF-8");
     }
     if !found.is_dir() {
-        return unfit("is no folder");
+        return unfit("is not a folder");
     }
     if found.uid() != rustix::process::geteuid().as_raw() {
         return unfit("belongs to another user");
@@ -216,7 +216,7 @@ fn fit(path: &Path) -> Result<(), TrustError> {
         return Err(TrustError::Writable { path: path.to_path_buf(), why });
     }
     if path.parent().is_none() {
-        return unfit("is the root of all files");
+        return unfit("is the filesystem root");
     }
     Ok(())
 }
@@ -305,7 +305,7 @@ mod tests {
         if std::os::unix::fs::chown(&between, None, Some(65_432)).is_ok() {
             std::fs::set_permissions(&between, std::fs::Permissions::from_mode(0o775)).expect("its mode");
             let said = trust.check(&between).map_err(|error| error.to_string());
-            let expected = "can be written by a group of users; `chmod go-w` it";
+            let expected = "is writable by its group; `chmod go-w` it";
             assert!(said.is_err_and(|why| why.ends_with(expected)));
         }
     }

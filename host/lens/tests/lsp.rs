@@ -1,8 +1,6 @@
 //! Language servers that misbehave, played by the example `fake_language_server`.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
 use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -13,6 +11,7 @@ use serde_json::{Value, json};
 use toolgate_lens::lsp::Servers;
 use toolgate_lens::project::Project;
 use toolgate_lens::report::{Outcome, Status};
+use toolgate_test_support::cases;
 
 const SETTLE: Duration = Duration::from_millis(50);
 /// For what is answered.
@@ -97,21 +96,24 @@ struct Case {
     says: String,
 }
 
-#[tokio::test]
-async fn one_file_once() {
-    for line in include_str!("cases/lsp.jsonl").lines() {
-        let mut case: Case = serde_json::from_str(line).unwrap();
-        case.script["capabilities"] = match case.server.as_str() {
-            "publishes" => publishes(),
-            "is asked" => is_asked(),
-            _ => json!(7),
-        };
-        let scratch = Scratch::new(&case.script);
-        let outcome = scratch.check(if case.short { SHORT } else { LIMIT }).await;
-        assert_eq!(said(&scratch, &outcome), case.says, "{}", case.name);
-        assert!(outcome.files <= 1, "{}", case.name);
-        scratch.servers.stop().await;
-    }
+#[test]
+fn one_file_once() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    cases!("cases/lsp.jsonl").each(|line| {
+        runtime.block_on(async {
+            let mut case: Case = serde_json::from_str(line).unwrap();
+            case.script["capabilities"] = match case.server.as_str() {
+                "publishes" => publishes(),
+                "is asked" => is_asked(),
+                _ => json!(7),
+            };
+            let scratch = Scratch::new(&case.script);
+            let outcome = scratch.check(if case.short { SHORT } else { LIMIT }).await;
+            assert_eq!(said(&scratch, &outcome), case.says, "{}", case.name);
+            assert!(outcome.files <= 1, "{}", case.name);
+            scratch.servers.stop().await;
+        })
+    });
 }
 
 #[tokio::test]
@@ -128,7 +130,7 @@ async fn typescript() {
             &command,
             "command",
             answers(json!({ "success": false })),
-            format!("Error {name} gave an answer that makes no sense (a.ts)"),
+            format!("Error {name} gave an invalid answer (a.ts)"),
         ),
         (&command, "command", json!([{ "refuse": 1 }]), format!("Error {name} says: no (a.ts)")),
         (&publishes(), "open", json!([{ "publish": "bad" }]), "Issues bad".into()),
@@ -136,7 +138,7 @@ async fn typescript() {
             &publishes(),
             "open",
             json!([{ "publish": null }]),
-            format!("Error {name} is too old to say that a file is clean (a.ts)"),
+            format!("Error {name} is too old to report that a file is clean (a.ts)"),
         ),
     ];
     for (capabilities, event, steps, expected) in cases {
@@ -222,7 +224,7 @@ async fn a_server_that_crashes_is_started_again_but_not_for_ever() {
         assert_eq!(said(&scratch, &scratch.check(LIMIT).await), "Error pyright ended: oh no");
         assert_eq!(scratch.count("started"), start);
     }
-    let left = "Error pyright was started 3 times in 60 s and is left alone for now";
+    let left = "Error pyright crashed or stopped 3 times in 60 s; not restarting for now";
     assert_eq!(said(&scratch, &scratch.check(LIMIT).await), left);
     assert_eq!(scratch.count("started"), 3);
 }
@@ -313,7 +315,7 @@ async fn what_is_no_document_any_more_is_closed() {
         make(&scratch.root.join("a.py"));
         let other = scratch.servers.check(&[scratch.root.join("b.py")], SETTLE, LIMIT).await;
         assert_eq!((other.status, other.notes), (Status::Clean, Vec::new()), "{why}");
-        assert_eq!(said(&scratch, &scratch.check(LIMIT).await), format!("Skipped pyright was not given a.py: {why}"));
+        assert_eq!(said(&scratch, &scratch.check(LIMIT).await), format!("Skipped pyright did not get a.py: {why}"));
         scratch.servers.stop().await;
         assert_eq!(scratch.count("textDocument/didClose"), 1, "{why}");
     }
@@ -381,8 +383,8 @@ const USERS: [(&str, &str, Option<&str>); 3] = [
 ];
 
 /// What the user's servers were started with, and what the daemon said.
-fn users_servers(trusted: bool) -> (common::Scratch, Vec<String>, Value) {
-    let scratch = common::Scratch::new();
+fn users_servers(trusted: bool) -> (crate::common::Scratch, Vec<String>, Value) {
+    let scratch = crate::common::Scratch::new();
     if trusted {
         scratch.trust();
     }
@@ -417,7 +419,7 @@ fn the_users_servers_find_nothing_of_an_untrusted_project() {
     assert!(empty.starts_with(scratch.at("cache")) && std::fs::read_dir(&empty).unwrap().next().is_none());
     // What it cannot see because of that is no problem of the file's.
     let details = &result["details"];
-    let note = "gopls did not check a.go: not trusted: files with cgo are no part of the build";
+    let note = "gopls did not check a.go: not trusted: files with cgo are not part of the build";
     assert_eq!((&details["statuses"]["lsp"], &details["notes"]), (&json!("clean"), &json!([note])), "{result:#}");
 }
 

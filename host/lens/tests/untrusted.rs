@@ -7,12 +7,12 @@
 //! tools: those that are neither on `PATH` nor in the folder that `TOOLGATE_LENS_TOOLS` names (what `just lens-setup`
 //! installs) are left out, and named.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use common::Scratch;
+use toolgate_test_support::skip::skip;
+
+use crate::common::Scratch;
 
 /// Tools that would run something of the project's if they were let.
 const TOOLS: &[&str] = &[
@@ -40,15 +40,14 @@ fn folders() -> Vec<PathBuf> {
     tools.iter().flat_map(|tools| [tools.join("bin"), tools.join("node_modules/.bin")]).collect()
 }
 
-/// Names what is left out.
-#[expect(clippy::print_stdout, reason = "it is for whoever reads what the tests say")]
+/// The tools that are there. Tests of the others are skipped.
 fn installed() -> BTreeSet<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all: Vec<_> = folders().into_iter().chain(std::env::split_paths(&path)).collect();
     let (there, missing): (Vec<&str>, Vec<&str>) =
         TOOLS.iter().partition(|tool| all.iter().any(|folder| folder.join(tool).is_file()));
     if !missing.is_empty() {
-        println!("left out, as they are not installed: {}", missing.join(", "));
+        skip(format!("these are not installed: {}", missing.join(", ")));
     }
     there.into_iter().collect()
 }

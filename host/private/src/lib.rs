@@ -120,15 +120,15 @@ impl Folder {
         let fd = match rustix::fs::open(path, flags, Mode::empty()) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),
-            Err(Errno::LOOP | Errno::NOTDIR) => return Err(unfit(path, "is not a folder of its own")),
+            Err(Errno::LOOP | Errno::NOTDIR) => return Err(unfit(path, "is not a folder")),
             Err(error) => return Err(system(path, error.into())),
         };
         let found = rustix::fs::fstat(&fd).map_err(|error| system(path, error.into()))?;
         if !own(&found) {
-            return Err(unfit(path, "belongs to another user; `chown` it, or move it away"));
+            return Err(unfit(path, "belongs to another user; `chown` it or move it away"));
         }
         if Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
-            return Err(unfit(path, "can be written by other users; `chmod go-w` it"));
+            return Err(unfit(path, "is writable by other users; `chmod go-w` it"));
         }
         Ok(Some(Folder { path: path.to_path_buf(), fd }))
     }
@@ -194,7 +194,9 @@ impl Folder {
         let fd = match rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),
-            Err(Errno::LOOP | Errno::MLINK) => return Err(unfit(&path, "is a link, which is not followed")),
+            Err(Errno::LOOP | Errno::MLINK) => {
+                return Err(unfit(&path, "is a symbolic link, which Toolgate does not follow"));
+            }
             Err(Errno::ISDIR) => return Err(unfit(&path, "is not a regular file")),
             Err(error) => return Err(system(&path, error.into())),
         };
@@ -210,7 +212,7 @@ impl Folder {
         }
         if Mode::from_raw_mode(found.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
             if others == Others::Distrust {
-                return Err(unfit(&path, "is open to other users; its mode has to be 0600"));
+                return Err(unfit(&path, "is accessible to other users; its mode must be 0600"));
             }
             rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR).map_err(|error| system(&path, error.into()))?;
         }
@@ -385,12 +387,12 @@ mod tests {
         let cases = [
             ("good", Others::Distrust, "x"),
             ("missing", Others::Distrust, "none"),
-            ("open", Others::Distrust, "is open to other users; its mode has to be 0600"),
+            ("open", Others::Distrust, "is accessible to other users; its mode must be 0600"),
             ("open", Others::SetRight, "x"),
             ("open", Others::Distrust, "x"),
             ("twice", Others::SetRight, "has a second name elsewhere"),
-            ("link", Others::SetRight, "is a link, which is not followed"),
-            ("dangling", Others::SetRight, "is a link, which is not followed"),
+            ("link", Others::SetRight, "is a symbolic link, which Toolgate does not follow"),
+            ("dangling", Others::SetRight, "is a symbolic link, which Toolgate does not follow"),
             ("folder", Others::SetRight, "is not a regular file"),
         ];
         for (name, others, expected) in cases {

@@ -86,10 +86,10 @@ fn look(path: &Path) -> Option<&'static str> {
 /// Who else may write what this is of, by its mode. Ends a sentence that starts with the path.
 pub fn writable_by_others(found: &Metadata) -> Option<&'static str> {
     if found.mode() & 0o002 != 0 {
-        return Some("can be written by everyone");
+        return Some("is writable by everyone");
     }
     (found.mode() & 0o020 != 0 && !lists().is_some_and(|lists| lists.is_alone_in(found.gid())))
-        .then_some("can be written by a group of users")
+        .then_some("is writable by its group")
 }
 
 /// The lists of accounts and of groups.

@@ -178,12 +178,12 @@ impl Iterator for Entries {
 }
 
 pub(super) fn entry(line: &[u8]) -> Result<Record, String> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| format!("no JSON text: {error}"))?;
+    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
     if value["kind"] != KIND {
-        return Err(format!("no entry of the kind {KIND}"));
+        return Err(format!("not an entry of type {KIND}"));
     }
     if value["schema"] != 1 {
-        return Err(format!("schema {} is not known to this version", value["schema"]));
+        return Err(format!("schema {} is unknown to this version", value["schema"]));
     }
     serde_json::from_value(value).map_err(|error| error.to_string())
 }

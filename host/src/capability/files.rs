@@ -229,7 +229,7 @@ impl Files for LocalFiles {
             return self.look(move || files.read_rules()).await;
         }
         if files.others.iter().all(|(known, ..)| *known != name) {
-            return Err(CapabilityError::NotFound(format!("there is no configuration file named {name}")));
+            return Err(CapabilityError::NotFound(format!("no configuration file named {name}")));
         }
         self.look(move || {
             let wanted = files.others.iter().filter(|(known, ..)| *known == name);
@@ -361,7 +361,7 @@ pub(super) fn script_in(file: &File) -> Answer<String> {
     // Shells run a script whatever bytes are in it; what is no script at all begins differently.
     let start = content.get(..content.len().min(512)).unwrap_or_default();
     if !content.starts_with(b"#!") && start.contains(&0) {
-        return Err(CapabilityError::Invalid("it is no text".to_owned()));
+        return Err(CapabilityError::Invalid("it is not text".to_owned()));
     }
     Ok(String::from_utf8_lossy(&content).replace('\0', ""))
 }

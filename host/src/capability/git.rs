@@ -60,7 +60,7 @@ fn small(path: &Path) -> Option<String> {
 
 /// The branch of the work tree that a folder is in. `.git` is a folder, or a file that says where it is.
 fn branch(folder: &Path) -> Answer<Option<String>> {
-    let nowhere = || CapabilityError::Unavailable(format!("{} is in no work tree", folder.display()));
+    let nowhere = || CapabilityError::Unavailable(format!("{} is not in a git worktree", folder.display()));
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).ok_or_else(nowhere)?;
     let git = root.join(".git");
     let git = match small(&git) {

@@ -150,7 +150,7 @@ macro_rules! grants {
             }
 
             $(
-                #[doc = concat!("The same with this in the place of `", stringify!($name), "`.")]
+                #[doc = concat!("The same with this instead of `", stringify!($name), "`.")]
                 #[must_use]
                 pub fn $name(mut self, capability: impl $trait + 'static) -> Self {
                     self.$name = Arc::new(capability);

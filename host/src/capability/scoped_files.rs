@@ -46,7 +46,7 @@ impl<R: Refuse> Narrowed<R> {
             Refused::Outside(path) => {
                 let path = path.display().to_string();
                 self.refuse.refused(Capability::Files, &path);
-                CapabilityError::Denied(format!("{path} is not in the folders that this component was granted"))
+                CapabilityError::Denied(format!("{path} is outside the folders granted to this component"))
             }
             Refused::Other(error) => error,
         })

@@ -55,45 +55,6 @@ const SHAPES: &[(&str, usize)] = &[
     ("xoxs-", 10),
 ];
 
-/// An option of a program that takes a secret under a name that does not say so.
-pub(super) struct Taking {
-    pub(super) programs: &'static [&'static str],
-    /// A word that must have come before: `docker run -p` is a port.
-    pub(super) after: Option<&'static str>,
-    pub(super) flag: &'static str,
-    /// `-pSECRET`
-    pub(super) attached: bool,
-    /// `-p SECRET`
-    pub(super) separate: bool,
-    /// The secret is what follows this in the value: `user:secret`.
-    pub(super) behind: &'static str,
-}
-
-const MYSQL: &[&str] = &["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "mariadb-admin"];
-const REGISTRY: &[&str] = &["docker", "podman", "nerdctl", "helm", "oc", "buildah", "skopeo", "az"];
-
-#[rustfmt::skip]
-pub(super) const TAKING: &[Taking] = &[
-    Taking { programs: &["curl"], after: None, flag: "-u", attached: true, separate: true, behind: ":" },
-    Taking { programs: &["curl"], after: None, flag: "-U", attached: true, separate: true, behind: ":" },
-    Taking { programs: &["curl"], after: None, flag: "--user", attached: false, separate: true, behind: ":" },
-    Taking { programs: &["curl"], after: None, flag: "--proxy-user", attached: false, separate: true, behind: ":" },
-    Taking { programs: &["curl"], after: None, flag: "-b", attached: false, separate: true, behind: "=" },
-    Taking { programs: &["http", "https"], after: None, flag: "-a", attached: false, separate: true, behind: ":" },
-    Taking { programs: &["sshpass"], after: None, flag: "-p", attached: true, separate: true, behind: "" },
-    Taking { programs: MYSQL, after: None, flag: "-p", attached: true, separate: false, behind: "" },
-    Taking { programs: REGISTRY, after: Some("login"), flag: "-p", attached: true, separate: true, behind: "" },
-    Taking { programs: &["redis-cli"], after: None, flag: "-a", attached: false, separate: true, behind: "" },
-    Taking { programs: &["mongo", "mongosh", "mongodump"], after: None, flag: "-p", attached: false, separate: true, behind: "" },
-    Taking { programs: &["zip", "unzip", "sqlcmd"], after: None, flag: "-P", attached: true, separate: true, behind: "" },
-    Taking { programs: &["7z", "7za", "7zz"], after: None, flag: "-p", attached: true, separate: false, behind: "" },
-    Taking { programs: &["ldapsearch", "ldapmodify", "ldapadd"], after: None, flag: "-w", attached: true, separate: true, behind: "" },
-    Taking { programs: &["smbclient"], after: None, flag: "-U", attached: true, separate: true, behind: "%" },
-    Taking { programs: &["openssl"], after: None, flag: "-pass", attached: false, separate: true, behind: "pass:" },
-    Taking { programs: &["openssl"], after: None, flag: "-passin", attached: false, separate: true, behind: "pass:" },
-    Taking { programs: &["openssl"], after: None, flag: "-passout", attached: false, separate: true, behind: "pass:" },
-];
-
 /// Whether a name says that what it names is a secret.
 pub(super) fn says_secret(name: &str) -> bool {
     // Longer than any name that people give; and a bound on what is looked at twice.

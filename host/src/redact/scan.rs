@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::known::{PLAIN, TAKING, Taking, private_key, says_secret, shape};
+use toolgate_commands::Secret;
+
+use super::known::{PLAIN, private_key, says_secret, shape};
 
 /// Where secrets are in a text: in order, and apart from each other.
 pub fn secrets(text: &str) -> Vec<Range<usize>> {
@@ -20,7 +22,7 @@ struct Scan<'a> {
     found: Vec<Range<usize>>,
     /// The quote that the scan is in.
     quote: Option<u8>,
-    /// The words since the command began that a row of [`TAKING`] asks for.
+    /// The words since the command began that a row of [`toolgate_commands::secrets`] asks for.
     command: Vec<&'a str>,
 }
 
@@ -79,8 +81,9 @@ impl<'a> Scan<'a> {
         if let Some(next) = self.option(word, start, end) {
             return next;
         }
-        let asked_for = |row: &Taking| row.programs.contains(&word) || row.after == Some(word);
-        if self.command.len() < 8 && !self.command.contains(&word) && TAKING.iter().any(asked_for) {
+        let asked_for = |row: &Secret| row.programs.contains(&word) || row.after.contains(&word);
+        if self.command.len() < 8 && !self.command.contains(&word) && toolgate_commands::secrets().iter().any(asked_for)
+        {
             self.command.push(word);
         }
         if says_secret(word) { self.named(word, before, end) } else { end }
@@ -92,11 +95,13 @@ impl<'a> Scan<'a> {
             return None;
         }
         let spoken = |name: &str| self.command.contains(&name);
-        let row = TAKING.iter().find(|row| {
-            let shape = (row.separate && word == row.flag) || (row.attached && word.starts_with(row.flag));
-            shape && row.programs.iter().any(|name| spoken(name)) && row.after.is_none_or(spoken)
+        let row = toolgate_commands::secrets().iter().find(|row| {
+            let shape = (row.separate && word == row.option) || (row.attached && word.starts_with(row.option));
+            shape
+                && row.programs.iter().any(|name| spoken(name))
+                && (row.after.is_empty() || row.after.iter().any(|name| spoken(name)))
         })?;
-        let from = match start + row.flag.len() {
+        let from = match start + row.option.len() {
             from if from < end => from,
             // `-p'secret'` is attached, `-p secret` is not.
             from if !self.blank(from) && row.attached => from,
@@ -109,8 +114,8 @@ impl<'a> Scan<'a> {
         }
         let value = self.value(from, Spread::Word)?;
         let inside = value.inside.clone();
-        let secret = self.text[inside.clone()].find(row.behind);
-        let secret = secret.map(|offset| inside.start + offset + row.behind.len()..inside.end);
+        let secret = self.text[inside.clone()].find(row.before);
+        let secret = secret.map(|offset| inside.start + offset + row.before.len()..inside.end);
         let secret = secret.filter(|one| !one.is_empty() && !reference(self.bytes, one.start, one.end));
         // A token may be the user, too: `TOKEN:x-oauth-basic`.
         self.tokens(inside.start..secret.as_ref().map_or(inside.end, |secret| secret.start));

@@ -93,7 +93,7 @@ impl Keeper {
         let newest = self.slot.generation();
         match self.fresh().await {
             Err(error) => {
-                tracing::error!(plugin, role = self.role.name(), %error, "a new generation does not start here; the one before it goes on");
+                tracing::error!(plugin, role = self.role.name(), %error, "the new generation did not start; the previous one continues");
                 Ok(Running { tried: newest, ..old })
             }
             new => new,

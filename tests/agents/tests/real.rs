@@ -2,22 +2,22 @@
 //! `just agents` runs all of them.
 //!
 //! It needs Linux (bubblewrap) and npm's registry, or agents that were installed before. Without them, or with
-//! `TOOLGATE_AGENTS=skip`, it says that it is left out.
+//! `TOOLGATE_AGENTS=skip`, it is skipped.
 
 use std::io::{self, Write};
 use std::process::Command;
 
 use serde_json::Value;
+use toolgate_test_support::skip::skip;
 
 #[test]
 fn pi_and_codex_run_nothing_that_is_blocked() {
     let say = |what: &str| writeln!(io::stderr(), "{what}").expect("a place to say so");
-    let left_out = |why: &str| say(&format!("the real agents are left out: {why}"));
     if std::env::var("TOOLGATE_AGENTS").is_ok_and(|value| value == "skip") {
-        return left_out("TOOLGATE_AGENTS=skip");
+        return skip("TOOLGATE_AGENTS=skip");
     }
     if !cfg!(target_os = "linux") {
-        return left_out("they run behind bubblewrap, which needs Linux");
+        return skip("they run behind bubblewrap, which needs Linux");
     }
     let run = || Command::new(env!("CARGO_BIN_EXE_agents")).args(["pi", "codex", "--json"]).output();
     let mut out = run().expect("the program starts");
@@ -29,7 +29,7 @@ fn pi_and_codex_run_nothing_that_is_blocked() {
     let said = String::from_utf8_lossy(&out.stderr);
     match out.status.code() {
         Some(0) => say(&said),
-        Some(69) => return left_out(&said),
+        Some(69) => return skip(&said),
         _ => panic!("{}\n{said}", out.status),
     }
     let cells: Vec<Value> = serde_json::from_slice(&out.stdout).expect("JSON");

@@ -178,7 +178,7 @@ impl Trial {
         let began = Instant::now();
         loop {
             let said = self.make(&hook, Kind::Harmless, "ls")?;
-            if said.text.contains("judged by the resident host") {
+            if said.text.contains("evaluated by the resident host") {
                 return Ok(());
             }
             if began.elapsed() > BACK {

@@ -1,21 +1,19 @@
 //! Each boundary's faults, side by side: what went wrong is told, row by row.
 
-use std::io::{self, Write};
-
 use toolgate_fault_tests::boundary::{ALL, named};
 use toolgate_fault_tests::table;
 use toolgate_fault_tests::trial::Row;
+use toolgate_test_support::skip::skip;
 
-/// Runs the faults of a boundary. What cannot be had here is said; in CI most of it has to be there.
+/// Runs the faults of a boundary. What cannot be had here is skipped; in CI most of it has to be there.
 fn nothing_goes_wrong(boundary: &str) {
     if cfg!(not(target_os = "linux")) {
-        let _ = writeln!(io::stderr(), "left out: the faults are brought about by means of Linux");
-        return;
+        return skip("the faults are brought about by means of Linux");
     }
     let rows = named(boundary).expect("a boundary").rows("", |_| {});
     let (out, tried): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.left_out.is_some());
     for row in &out {
-        let _ = writeln!(io::stderr(), "{}", table::line(row));
+        skip(table::line(row));
     }
     let ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
     assert!(!ci || tried.len() > out.len(), "most faults of {boundary} are left out; in CI that must not be");

@@ -265,18 +265,3 @@ pub fn redaction(data: &[u8]) {
         redact::value(&serde_json::json!({ "password": TOKEN, "x": [{ "api_key": TOKEN }], "command": planted }));
     assert!(!keyed.to_string().contains(TOKEN), "{keyed}");
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
-    fn what_stands_on_the_socket_is_read_as_such() {
-        let seeds = (RESIDENT.seeds)();
-        for seed in &seeds {
-            assert!(fuzzing::resident(seed), "{}", String::from_utf8_lossy(seed));
-        }
-        assert_eq!(seeds.len(), 3);
-    }
-}

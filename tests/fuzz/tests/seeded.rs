@@ -77,3 +77,16 @@ fn the_same_seed_makes_the_same_inputs() {
     assert_eq!(made(7), made(7));
     assert_ne!(made(7), made(8));
 }
+
+/// Each seed of the target is a request, or the answer to one, that the resident host and the hook understand.
+#[test]
+#[cfg(feature = "host")]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
+fn what_stands_on_the_socket_is_read_as_such() {
+    let resident = targets().into_iter().find(|target| target.name == "resident").expect("a target");
+    let seeds = (resident.seeds)();
+    for seed in &seeds {
+        assert!(toolgate::fuzzing::resident(seed), "{}", String::from_utf8_lossy(seed));
+    }
+    assert_eq!(seeds.len(), 3);
+}

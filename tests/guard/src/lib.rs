@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `judge` | one command to one verdict, and the sums of many |
 //! | [`score`] | labelled commands, the wrong labels among them, and the table of both |
+//! | [`known`] | the cases in which the guard is known to differ from the label, one by one |
 //! | [`benign`] | the commands that packages hold: what people run every day |
 //! | [`extract`] | which commands a file holds: CI steps, recipes, scripts, documentation |
 //! | [`deeds`], [`disguise`], [`data`] | tables: what is done, how it is hidden, how the same is only said |
@@ -21,6 +22,7 @@ pub mod deeds;
 pub mod disguise;
 pub mod extract;
 mod judge;
+pub mod known;
 pub mod label;
 mod quote;
 mod random;

@@ -178,7 +178,7 @@ pub fn cases(path: &Path) -> Result<Vec<Case>, Error> {
     Ok(all)
 }
 
-fn lines<T: for<'de> Deserialize<'de>>(path: &Path, text: &str) -> Result<Vec<T>, Error> {
+pub(crate) fn lines<T: for<'de> Deserialize<'de>>(path: &Path, text: &str) -> Result<Vec<T>, Error> {
     let numbered = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     numbered
         .map(|(at, line)| {

@@ -4,30 +4,24 @@ use std::path::Path;
 
 use toolgate_guard_tests::benign::{self, Report};
 use toolgate_guard_tests::extract::{self, Kind, STEP_KEYS};
+use toolgate_guard_tests::known::{known, listed};
+use toolgate_test_support::known::{compare, digest};
 
-/// Percent of the commands that may be blocked or asked, of all and without what is set aside: what is reached. They
-/// only go down, but where the packages become others, or rules ask that did not: publishing does by default, which pipelines
-/// of releases do.
-const TOUCHED_PERCENT: (f64, f64) = (1.75, 0.6);
-
+/// But for what is set aside, with a reason, and what is known, one by one.
 #[test]
 fn the_packages_that_this_workspace_depends_on() {
     let folders = benign::crates(&benign::workspace()).expect("cargo knows the packages");
     let report = Report::new(benign::corpus(&folders).expect("they are read"));
     let count = report.count(None);
-    let touched: Vec<String> = report
-        .touched()
-        .map(|(found, verdict, _)| {
-            let start: String = found.command.chars().take(200).collect();
-            format!("{:?} {} {start:?}", verdict.rules, found.place)
-        })
-        .collect();
-    let touched = touched.join("\n");
     assert!(count.total() > 700, "only {} commands were found", count.total());
-    let (all, everyday) = (count.touched_percent(), report.everyday(None).touched_percent());
-    let (most, most_everyday) = TOUCHED_PERCENT;
-    let few = all <= most && everyday <= most_everyday;
-    assert!(few, "{all:.2} % are blocked or asked, {everyday:.2} % without what is set aside\n{touched}");
+    let everyday = report.touched().filter(|(.., aside)| !aside);
+    let touched = everyday.map(|(found, verdict, _)| {
+        let start: String = found.command.chars().take(200).collect();
+        (digest(&found.text), format!("{:?} {} {start:?}", verdict.rules, found.place))
+    });
+    let known = known().expect("the known differences are read");
+    let wrong = compare(listed(&known, "packages"), touched);
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), count.total(), wrong.join("\n"));
 }
 
 #[test]

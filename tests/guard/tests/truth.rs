@@ -7,22 +7,19 @@ use toolgate_guard_tests::label::What;
 use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Effect, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
+use toolgate_test_support::skip::skip;
 
 /// Composed cases; each takes about 20 ms.
 const COUNT: usize = 300;
-/// At least so many percent of those that lose something are blocked or asked about.
-const HARMFUL_STOPPED: f64 = 94.0;
-/// At most so many percent of those that lose nothing are.
-const HARMLESS_TOUCHED: f64 = 2.0;
-/// At most so many percent do not work.
+/// At most so many percent do not work, as a program is not there or of another age; those say nothing of the guard.
 const VOID: f64 = 5.0;
 
-/// None, with a word about it, if there is no sandbox and that is allowed.
+/// None if there is no sandbox and that is allowed; the test is then skipped.
+#[track_caller]
 fn sandbox() -> Option<Sandbox> {
     let sandbox = Sandbox::open_or_skip().expect("a sandbox");
     if sandbox.is_none() {
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "left out: no sandbox, and TOOLGATE_TRUTH=skip");
+        skip("there is no sandbox, and TOOLGATE_TRUTH=skip");
     }
     sandbox
 }
@@ -36,10 +33,9 @@ fn most_of_what_does_harm_is_stopped() {
     for one in truth::run(cases::cases(COUNT, 2026), sandbox, 2).expect("the cases run") {
         tally.add(&one, &judge.command(&one.case.text, PROJECT, HOME));
     }
-    let told = tally.told(20);
+    let told = tally.told(usize::MAX);
     assert!(tally.void_percent() <= VOID, "{told}");
-    assert!(tally.harmful_stopped() >= HARMFUL_STOPPED, "{told}");
-    assert!(tally.harmless_touched() <= HARMLESS_TOUCHED, "{told}");
+    assert!(tally.missed.is_empty() && tally.touched.is_empty(), "{told}");
 }
 
 #[test]
@@ -56,8 +52,7 @@ fn every_row_of_the_tables_does_what_it_says() {
     };
     let labelled = truth::run(rows, sandbox, 2).expect("the rows run");
     let wrong: Vec<_> = labelled.iter().filter(|one| wrong(one)).collect();
-    // Another machine's programs may be of another age.
-    assert!(wrong.len() * 50 <= labelled.len(), "{} rows: {wrong:#?}", wrong.len());
+    assert!(wrong.is_empty(), "{} of {} rows: {wrong:#?}", wrong.len(), labelled.len());
 }
 
 #[test]

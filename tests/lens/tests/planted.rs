@@ -3,9 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -129,7 +126,7 @@ const PACKAGE: &str = r#"{"name": "planted", "version": "9.9.9", "main": "index.
 
 #[test]
 fn nothing_of_the_projects_own_runs() {
-    let Some(tools) = common::tools() else { return };
+    let Some(tools) = crate::common::tools() else { return };
     let machine = Machine::new(Some(&tools)).unwrap();
     let mut ran = Vec::new();
     for (fixture, plants, files) in PLANTS {
@@ -146,7 +143,7 @@ fn nothing_of_the_projects_own_runs() {
 
 #[test]
 fn what_is_left_out_is_said() {
-    let Some(tools) = common::tools() else { return };
+    let Some(tools) = crate::common::tools() else { return };
     let machine = Machine::new(Some(&tools)).unwrap();
     let cases: &[(&str, &str, &'static [&'static str], &str)] = &[
         ("typescript", "src/problems.ts", &["linters"], "eslint"),
@@ -158,7 +155,7 @@ fn what_is_left_out_is_said() {
     ];
     for (fixture, file, kinds, tool) in cases {
         // The packages are a link that leads out of the folder; what is at its end is still what the project chose.
-        let root = common::untrusted(&machine, fixture, &tools);
+        let root = crate::common::untrusted(&machine, fixture, &tools);
         let report = check(&machine, &root, &[file], Config { kinds, ..Config::ALL });
         assert_eq!(report.status(kinds[0]), "skipped", "{fixture}: {report:#?}");
         let said = report.notes.iter().any(|note| note.contains(tool) && note.contains("not trusted"));
@@ -168,7 +165,7 @@ fn what_is_left_out_is_said() {
 
 #[test]
 fn in_a_trusted_folder_the_plants_run() {
-    let Some(_) = common::tools() else { return };
+    let Some(_) = crate::common::tools() else { return };
     let machine = Machine::new(None).unwrap();
     let (fixture, plants, files) = PLANTS[2];
     let root = machine.project(fixture).unwrap();
@@ -198,7 +195,7 @@ fn planted(machine: &Machine, fixture: &str, root: &Path, plants: &[Plant]) -> P
 /// Has files checked by a daemon that is then stopped.
 fn check(machine: &Machine, root: &Path, files: &[&str], config: Config) -> Report {
     let files: Vec<PathBuf> = files.iter().map(|file| root.join(file)).collect();
-    let daemon = common::start(machine, root);
+    let daemon = crate::common::start(machine, root);
     let report = daemon.client().unwrap().full_check(&files, &config, LIMIT).unwrap();
     daemon.stop().unwrap();
     report

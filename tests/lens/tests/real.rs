@@ -1,29 +1,27 @@
 //! The daemon in small projects with real tools: it names file, line and rule of each planted problem, and nothing else.
 //!
-//! It needs the tools that `just lens-setup` installs. What could not be installed is said and left out; everything is
-//! left out with `TOOLGATE_LENS=skip`, or if there was no set-up.
+//! It needs the tools that `just lens-setup` installs. What could not be installed is skipped; everything is
+//! skipped with `TOOLGATE_LENS=skip`, or if there was no set-up.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{say, trusted};
+use crate::common::trusted;
 use toolgate_lens_tests::client::{Config, Report};
 use toolgate_lens_tests::daemon::Daemon;
 use toolgate_lens_tests::expected::{Group, found, groups};
 use toolgate_lens_tests::machine::Machine;
 use toolgate_lens_tests::tools::Tools;
+use toolgate_test_support::skip::skip;
 
 /// Some tools compile the project first, on a machine that does other things, too.
 const LIMIT: Duration = Duration::from_secs(100);
 
 #[test]
 fn every_planted_problem_is_found_and_nothing_else() {
-    let Some(tools) = common::tools() else { return };
+    let Some(tools) = crate::common::tools() else { return };
     let groups = groups().unwrap();
     let mut fixtures: Vec<&str> = groups.iter().map(|group| group.fixture).collect();
     fixtures.dedup();
@@ -38,11 +36,11 @@ fn every_planted_problem_is_found_and_nothing_else() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether everything that is needed is there; says what is left out.
+/// Whether everything that is needed is there. Otherwise the group is skipped.
 fn there(group: &Group, tools: &Tools) -> bool {
     let missing: Vec<_> = group.tools.iter().filter_map(|tool| Some((*tool, tools.left_out(tool)?))).collect();
     for (tool, reason) in &missing {
-        say(&format!("{} {} is left out: {tool}: {reason}", group.fixture, group.kind));
+        skip(format!("{} {}: {tool}: {reason}", group.fixture, group.kind));
     }
     missing.is_empty()
 }
@@ -50,7 +48,7 @@ fn there(group: &Group, tools: &Tools) -> bool {
 fn in_fixture(fixture: &str, groups: &[&Group], tools: &Tools) -> Vec<String> {
     let machine = Machine::new(Some(tools)).unwrap();
     let root = trusted(&machine, fixture, tools);
-    let daemon = common::start(&machine, &root);
+    let daemon = crate::common::start(&machine, &root);
     let wrong = groups.iter().flat_map(|group| {
         let fault = |what: String| format!("{fixture} {}: {what}", group.kind);
         [issues(&daemon, &root, group), clean(&daemon, &root, group)].into_iter().flatten().map(fault)

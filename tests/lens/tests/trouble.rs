@@ -3,9 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +10,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{say, trusted, untrusted};
+use crate::common::{trusted, untrusted};
 use rustix::process::{Pid, test_kill_process};
 use serde_json::json;
 use toolgate_lens_tests::client::{Config, KINDS, report};
@@ -21,6 +18,7 @@ use toolgate_lens_tests::daemon::Daemon;
 use toolgate_lens_tests::machine::Machine;
 use toolgate_lens_tests::project;
 use toolgate_lens_tests::tools::ours;
+use toolgate_test_support::skip::skip;
 
 const LIMIT: Duration = Duration::from_secs(100);
 /// Without language servers, which have their own tests, and take their time.
@@ -29,11 +27,11 @@ const LINTERS: Config = Config { kinds: &["linters"], ..Config::ALL };
 
 #[test]
 fn a_file_that_went_away_hides_nothing() {
-    let Some(tools) = common::tools_with(&["eslint", "ruff", "shellcheck"]) else { return };
+    let Some(tools) = crate::common::tools_with(&["eslint", "ruff", "shellcheck"]) else { return };
     for (fixture, left) in [("typescript", "src/problems.ts"), ("python", "problems.py"), ("shell", "problems.sh")] {
         let machine = Machine::new(Some(&tools)).unwrap();
         let root = trusted(&machine, fixture, &tools);
-        let daemon = common::start(&machine, &root);
+        let daemon = crate::common::start(&machine, &root);
         let gone = root.join(left).with_file_name("gone").with_extension(Path::new(left).extension().unwrap());
         let both = [root.join(left), gone.clone()];
         let report = daemon.client().unwrap().full_check(&both, &LINTERS, LIMIT).unwrap();
@@ -46,7 +44,8 @@ fn a_file_that_went_away_hides_nothing() {
 
 #[test]
 fn names_that_look_like_something_else_are_names() {
-    let Some(tools) = common::tools_with(&["eslint", "prettier", "typescript", "ruff", "shellcheck", "stylelint"])
+    let Some(tools) =
+        crate::common::tools_with(&["eslint", "prettier", "typescript", "ruff", "shellcheck", "stylelint"])
     else {
         return;
     };
@@ -60,7 +59,7 @@ fn names_that_look_like_something_else_are_names() {
     for (fixture, original, names) in cases {
         let machine = Machine::new(Some(&tools)).unwrap();
         let root = trusted(&machine, fixture, &tools);
-        let daemon = common::start(&machine, &root);
+        let daemon = crate::common::start(&machine, &root);
         let text = fs::read_to_string(root.join(original)).unwrap();
         for name in *names {
             let file = root.join(name);
@@ -78,11 +77,11 @@ fn names_that_look_like_something_else_are_names() {
 
 #[test]
 fn a_package_that_go_refuses_is_not_clean() {
-    let Some(tools) = common::tools_with(&["go", "go-staticcheck"]) else { return };
+    let Some(tools) = crate::common::tools_with(&["go", "go-staticcheck"]) else { return };
     let machine = Machine::new(Some(&tools)).unwrap();
     let root = trusted(&machine, "go", &tools);
     fs::write(root.join("-json.go"), "package fixture\n").unwrap();
-    let daemon = common::start(&machine, &root);
+    let daemon = crate::common::start(&machine, &root);
     for name in ["-json.go", "clean.go"] {
         let report = daemon.client().unwrap().full_check(&[root.join(name)], &LINTERS, LIMIT).unwrap();
         assert_eq!(report.status("linters"), "error", "{name}: {report:#?}");
@@ -96,18 +95,18 @@ fn a_name_with_a_newline_is_left_out_and_said() {
     project::lay_out("bare", &root, None).unwrap();
     let file = root.join("new\nline.sh");
     fs::write(&file, "echo $1\n").unwrap();
-    let daemon = common::start(&machine, &root);
+    let daemon = crate::common::start(&machine, &root);
     let report = daemon.client().unwrap().full_check(&[file], &Config::ALL, LIMIT).unwrap();
     assert_eq!(report.status("linters"), "skipped");
-    assert_eq!(report.notes, [r"new\nline.sh: not checked, as its name holds control characters"]);
+    assert_eq!(report.notes, [r"new\nline.sh: not checked: its name has control characters"]);
 }
 
 #[test]
 fn ten_questions_at_once_get_ten_answers() {
-    let Some(tools) = common::tools_with(&["eslint", "prettier", "typescript"]) else { return };
+    let Some(tools) = crate::common::tools_with(&["eslint", "prettier", "typescript"]) else { return };
     let machine = Machine::new(Some(&tools)).unwrap();
     let root = trusted(&machine, "typescript", &tools);
-    let daemon = common::start(&machine, &root);
+    let daemon = crate::common::start(&machine, &root);
     let files = [root.join("src/problems.ts"), root.join("src/clean.ts")];
     let params = |number: usize| json!({"files": [files[number % 2]], "config": TOOLS.json()});
     let expected = |number: usize| if number.is_multiple_of(2) { "issues" } else { "clean" };
@@ -136,7 +135,7 @@ fn a_linter_that_forks_and_hangs_is_ended_with_all_it_started() {
         "echo $$ >>pids",
         "wait",
     ]);
-    let daemon = common::start(&machine, &root);
+    let daemon = crate::common::start(&machine, &root);
     let config = Config { limit: 1_000, ..LINTERS };
     let begin = Instant::now();
     let report = daemon.client().unwrap().full_check(&[root.join("problems.css")], &config, LIMIT).unwrap();
@@ -157,7 +156,7 @@ fn a_linter_that_forks_and_hangs_is_ended_with_all_it_started() {
 #[test]
 fn a_linter_that_prints_fifty_megabytes_is_an_error_and_fills_no_memory() {
     let (machine, root) = with_linter(&["head -c 52428800 /dev/zero | tr '\\0' x"]);
-    let daemon = common::start(&machine, &root);
+    let daemon = crate::common::start(&machine, &root);
     let report = daemon.client().unwrap().full_check(&[root.join("problems.css")], &LINTERS, LIMIT).unwrap();
     assert_eq!(report.status("linters"), "error", "{report:#?}");
     assert!(report.text.len() < 100_000 && report.notes.iter().all(|note| note.len() < 10_000));
@@ -179,7 +178,7 @@ fn a_linter_that_is_not_one_is_an_error() {
     ];
     for lines in cases {
         let (machine, root) = with_linter(lines);
-        let daemon = common::start(&machine, &root);
+        let daemon = crate::common::start(&machine, &root);
         let report = daemon.client().unwrap().full_check(&[root.join("problems.css")], &LINTERS, LIMIT).unwrap();
         assert_eq!(report.status("linters"), "error", "{lines:?}: {report:#?}");
         assert!(!report.notes.is_empty(), "{lines:?} without a reason");
@@ -191,7 +190,7 @@ fn a_project_without_any_tool_is_skipped() {
     let machine = Machine::new(None).unwrap();
     let root = machine.project("bare").unwrap();
     project::lay_out("bare", &root, None).unwrap();
-    let daemon = common::start(&machine, &root);
+    let daemon = crate::common::start(&machine, &root);
     let files: Vec<PathBuf> = ["notes.txt", "README.md", "loose.js", "loose.py"].map(|name| root.join(name)).into();
     let report = daemon.client().unwrap().full_check(&files, &Config::ALL, LIMIT).unwrap();
     assert!(!report.has_issues, "{report:#?}");
@@ -202,9 +201,9 @@ fn a_project_without_any_tool_is_skipped() {
 
 #[test]
 fn a_full_disk_is_no_crash_and_no_lie() {
-    let Some(tools) = common::tools_with(&["shellcheck"]) else { return };
+    let Some(tools) = crate::common::tools_with(&["shellcheck"]) else { return };
     if cfg!(not(target_os = "linux")) {
-        return say("a full disk is left out: it needs bubblewrap");
+        return skip("a full disk needs bubblewrap");
     }
     let machine = Machine::new(Some(&tools)).unwrap();
     let root = untrusted(&machine, "shell", &tools);

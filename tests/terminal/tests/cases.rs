@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
-
 use std::fmt::Write;
 
-use common::left_out;
+use crate::common::left_out;
 use toolgate_terminal_tests::Error;
 use toolgate_terminal_tests::case::{Case, cases};
 use toolgate_terminal_tests::mcp::Client;

@@ -2,10 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
-
-use common::{assert_works, in_both};
+use crate::common::{assert_works, in_both};
 use toolgate_terminal_tests::mcp::Client;
 
 /// Commands that the built-in rules block, and that would do no harm.

@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
-
 use std::time::Duration;
 
-use common::{assert_answer, assert_has, assert_works, in_both, in_both_scenes, left_out};
+use crate::common::{assert_answer, assert_has, assert_works, in_both, in_both_scenes, left_out};
 use serde_json::json;
 use toolgate_terminal_tests::Error;
 use toolgate_terminal_tests::mcp::{Answer, Client};

@@ -2,13 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
-
 use std::fs;
 use std::time::Duration;
 
-use common::{assert_answer, assert_has, assert_works, in_both, in_both_with, left_out};
+use crate::common::{assert_answer, assert_has, assert_works, in_both, in_both_with, left_out};
 use serde_json::json;
 use toolgate_terminal_tests::mcp::Client;
 use toolgate_terminal_tests::scene::Scene;
@@ -88,7 +85,7 @@ fn what_waits_for_the_user_is_reported_and_left_alone() {
         scene.write("project/text", "text\n").unwrap();
         for (command, said) in [
             ("less text", "less fills the screen"),
-            ("vi -u NONE", "fills the screen"),
+            ("vi -u NONE", "is a full-screen program"),
             ("bash --norc", "shell"),
             ("zsh -f", "shell"),
             ("sh", "shell"),

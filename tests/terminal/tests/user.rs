@@ -2,10 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod common;
-
-use common::{assert_answer, assert_works, in_both, in_both_with};
+use crate::common::{assert_answer, assert_works, in_both, in_both_with};
 use serde_json::json;
 use toolgate_terminal_tests::mcp::{ACTIVITY, Client};
 use toolgate_terminal_tests::scene::Scene;

@@ -1,7 +1,18 @@
 //! The shell engine against bash itself: a few hundred generated scripts with a fixed seed, and all those written by
 //! hand. `just truth` runs thousands.
 
+use std::collections::BTreeMap;
+
+use toolgate_test_support::known::compare;
+use toolgate_test_support::skip::skip;
 use toolgate_truth::{Check, Harness, drive, engine, generate, scripts};
+
+/// Scripts in which bash does something else than the engine says, by name, each with the reason.
+const KNOWN: [(&str, &str); 3] = [
+    ("source: with arguments", "the words behind the file are not known to the text that is sourced"),
+    ("env: options", "the engine has the program of `env -i` run for certain"),
+    ("cp, mv, ln, install", "`install -D` opens the folder that it is in, and the engine has it read files only"),
+];
 
 /// Generated scripts; each takes about 30 ms.
 const COUNT: usize = 300;
@@ -9,18 +20,25 @@ const COUNT: usize = 300;
 #[test]
 fn bash_does_what_the_engine_says() {
     if Harness::open_or_skip().expect("a way to run scripts safely").is_none() {
-        return;
+        return skip("TOOLGATE_TRUTH=skip");
     }
     let mut texts = generate::scripts(2026, COUNT);
-    texts.extend(scripts::all().into_iter().map(|script| script.text.to_owned()));
-    let outcome = drive::run(&texts, &engine::predict, drive::Options::default()).expect("the scripts run");
+    let written = scripts::all();
+    texts.extend(written.iter().map(|script| script.text.to_owned()));
+    let options = drive::Options { keep: usize::MAX, ..drive::Options::default() };
+    let outcome = drive::run(&texts, &engine::predict, options).expect("the scripts run");
     let told = drive::told(&outcome);
     assert!(outcome.failures.is_empty(), "{told}");
-    for check in [Check::Cwd, Check::Value, Check::Witness] {
-        assert_eq!(outcome.table.count(check).wrong, 0, "{check:?}\n{told}");
-    }
     for check in [Check::Word, Check::Program, Check::Builtin, Check::Runs, Check::Certain, Check::Effect] {
-        assert!(outcome.table.wrong_percent(check) < 1.0, "{check:?}\n{told}");
         assert!(outcome.table.count(check).right > 300, "too few to say anything of {check:?}\n{told}");
     }
+    let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for mismatch in &outcome.mismatches {
+        // What is generated has no name, and none of it is known to differ.
+        let name = written.iter().find(|script| script.text == mismatch.script);
+        wrong.entry(name.map_or(&mismatch.script, |script| script.name)).or_default().push(mismatch.to_string());
+    }
+    let wrong = wrong.into_iter().map(|(name, all)| (name.to_owned(), all.join("; ")));
+    let differences = compare(KNOWN.iter().map(|(name, _)| *name), wrong);
+    assert!(differences.is_empty(), "{}\n{told}", differences.join("\n"));
 }

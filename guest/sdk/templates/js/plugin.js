@@ -12,7 +12,7 @@ export const toolGate = {
   judge(call) {
     const commands = JSON.parse(call.context).analysis?.commands ?? [];
     if (!commands.some(publishes)) return { decision: { tag: 'pass' }, findings: [] };
-    const reason = 'What is published cannot be taken back.';
+    const reason = 'publishes a package, which cannot be undone';
     const finding = { rule: 'publish', plugin: '', action: 'ask', reason, evidence: [] };
     return { decision: { tag: 'ask', val: reason }, findings: [finding] };
   },

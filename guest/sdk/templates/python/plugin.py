@@ -22,7 +22,7 @@ class ToolGate(exports.ToolGate):
     def judge(self, call):
         analysis = json.loads(call.context).get("analysis") or {}
         if any(publishes(command) for command in analysis.get("commands", [])):
-            reason = "What is published cannot be taken back."
+            reason = "publishes a package, which cannot be undone"
             return Verdict(Decision_Ask(reason), [Finding("publish", "", Action.ASK, reason, [])])
         return Verdict(Decision_Pass(), [])
 

@@ -152,11 +152,6 @@ pub(crate) fn effects(command: &Command, call: &Call, look: &dyn Look) -> Vec<Ef
     all
 }
 
-/// The names of the programs in the table.
-pub(crate) fn programs() -> impl Iterator<Item = &'static str> {
-    toolgate_commands::programs().iter().filter(|spec| spec.files.is_some()).flat_map(|spec| spec.names).copied()
-}
-
 /// Whether a program of this name is one that is known here.
 pub(crate) fn knows(program: &str) -> bool {
     table::find(program).is_some()

@@ -57,9 +57,12 @@ pub(super) static NOTHING: Spec = Spec {
         bare: false,
         complete: false,
     }),
+    terminal: None,
     abbreviates: false,
     words: false,
-    exact: &[],
+    own_options: false,
+    one_dash: false,
+    unabbreviated: &[],
 };
 
 /// The row of a program and the name that it has there.

@@ -92,7 +92,7 @@ pub(crate) fn parse(text: &str, base: Base, depth: usize) -> Result<Parsed, Stri
     joined.push_str(text.get(from..).unwrap_or_default());
     let (parsed, joins) = parse_once(&joined, base.without_place(base.map(0, text.len())), depth);
     if joins.split {
-        return Err("the text does not parse: lines are joined inside names or operators".to_owned());
+        return Err("syntax error: line continuation inside a name or operator".to_owned());
     }
     parsed
 }
@@ -204,18 +204,18 @@ impl<'a> Parser<'a> {
     pub(super) fn unexpected(&self) -> String {
         let line = self.text.get(..self.pos).unwrap_or_default().matches('\n').count() + 1;
         match self.rest().chars().next() {
-            None => format!("the text does not parse: it ends too early (line {line})"),
-            Some(c) => format!("the text does not parse: unexpected {c:?} in line {line}"),
+            None => format!("syntax error on line {line}: unexpected end of input"),
+            Some(c) => format!("syntax error on line {line}: unexpected {c:?}"),
         }
     }
 
     pub(super) fn deeper(&mut self) -> Parsing<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(format!("the text nests deeper than {MAX_DEPTH} levels"));
+            return Err(format!("the command nests more than {MAX_DEPTH} levels deep"));
         }
         if self.searched.get() > MAX_SEARCHED {
-            return Err("the text has too many expressions that do not end".to_owned());
+            return Err("the command has too many unclosed expressions".to_owned());
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
         match from {
             Some(from) => self.joins.places.extend(inner.joins.places.iter().map(|at| from + at)),
             None if inner.joins.split => {
-                return Err("the text does not parse: lines are joined inside names or operators".to_owned());
+                return Err("syntax error: line continuation inside a name or operator".to_owned());
             }
             None => {}
         }

@@ -162,7 +162,7 @@ impl Parser<'_> {
     }
 
     fn unexpected_end(&self) -> String {
-        "the text does not parse: a quote or an expansion is not closed".to_owned()
+        "syntax error: unclosed quote or expansion".to_owned()
     }
 
     fn double(&mut self) -> Parsing<Part> {

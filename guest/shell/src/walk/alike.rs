@@ -114,12 +114,12 @@ impl Walk<'_> {
         for text in self.texts_in(path, state) {
             let left = MAX_STEPS_IN_ALL.saturating_sub(self.alike.steps);
             if self.alike.ran.len() >= MAX_RUNS || left == 0 {
-                let why = "more files whose path is known in part are run than are followed";
+                let why = "the command runs too many scripts with partly unknown paths";
                 self.alike.unread(why.to_owned(), Vec::new());
                 return;
             }
             if text.text.len() > MAX_TEXT {
-                self.alike.unread("a file that may be run is longer than what is followed".to_owned(), Vec::new());
+                self.alike.unread("a script that may run is too long to analyze".to_owned(), Vec::new());
                 continue;
             }
             let often = self.alike.ran.iter().filter(|other| other.text == text.text).count();

@@ -293,7 +293,7 @@ impl Walk<'_> {
             return;
         }
         if !self.afford(text.len()) {
-            return self.exhaust("the text holds too much text inside itself");
+            return self.exhaust("the command contains too much nested code");
         }
         // The body of a heredoc is expanded in the same way.
         let document = format!(":<<\u{1}\n{text}\n\u{1}\n");

@@ -181,7 +181,7 @@ impl Walk<'_> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a command inside a command, with both its surroundings")]
+    #[expect(clippy::too_many_arguments, reason = "a nested command, with the context of both")]
     fn inner_command(
         &mut self,
         slot: usize,

@@ -615,7 +615,7 @@ impl<'f> Walk<'f> {
     fn step(&mut self) -> bool {
         self.used.steps += 1;
         if self.used.steps > MAX_STEPS {
-            self.exhaust(format!("the text takes more than {MAX_STEPS} steps to follow"));
+            self.exhaust(format!("the command takes more than {MAX_STEPS} steps to analyze"));
         }
         self.failure.is_none()
     }
@@ -668,7 +668,7 @@ impl<'f> Walk<'f> {
     /// Whether another level of commands inside commands may be opened.
     fn may_nest(&mut self) -> bool {
         if self.via.len() >= MAX_NESTING {
-            self.exhaust("the text holds too many commands inside one another");
+            self.exhaust("the command nests too many commands");
         }
         self.failure.is_none()
     }
@@ -698,7 +698,7 @@ impl<'f> Walk<'f> {
         }
         let source = text.text();
         if !self.afford(source.len()) {
-            return self.exhaust("the text holds too much text inside itself");
+            return self.exhaust("the command contains too much nested code");
         }
         self.dialect.beyond |= inner::may_differ_in_dash(source);
         let posix = self.dialect.posix;

@@ -17,7 +17,7 @@ impl Walk<'_> {
     /// Makes room for a command, so that those inside it come after it.
     pub(super) fn reserve(&mut self) -> usize {
         if self.commands.len() >= MAX_COMMANDS {
-            self.exhaust(format!("the text holds more than {MAX_COMMANDS} commands"));
+            self.exhaust(format!("the command contains more than {MAX_COMMANDS} simple commands"));
         }
         let mut command = Command::bare(Vec::new(), Span::default(), self.group);
         command.joiner = std::mem::replace(&mut self.joiner, Joiner::Then);
@@ -47,10 +47,10 @@ impl Walk<'_> {
             command.input = Some(Rc::clone(text));
         }
         if before.files.overrun {
-            self.exhaust("the text makes more files than are followed");
+            self.exhaust("the command creates too many files");
         }
         if state.crowded {
-            self.exhaust("the text sets more variables than are followed");
+            self.exhaust("the command sets too many variables");
         }
         command.cwd = self.works_in(&command, before);
         command.statements = self.statements(&command, before);
@@ -76,7 +76,7 @@ impl Walk<'_> {
             effects.retain(|effect| effect.kind == EffectKind::Send);
         }
         if !through_links(&mut effects, &command.words, state) {
-            self.fail("links lead to more places than are followed");
+            self.fail("links lead to too many places");
         }
         for effect in &mut effects {
             effect.certain &= command.runs == Runs::Certainly && !effect.alternative;

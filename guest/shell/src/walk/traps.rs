@@ -67,7 +67,7 @@ impl Walk<'_> {
                 Some(name) if AT_EXIT.contains(&name) => {
                     // One that a branch set before may stand beside it, and what is set again and again is not one.
                     if state.traps().len() > MAX_TRAPS {
-                        self.fail("the shell may run more texts at its end than are followed");
+                        self.fail("the shell may run too many exit traps");
                     }
                     state.set_trap(Some(text.clone()).filter(|_| !clear));
                     continue;
@@ -87,7 +87,7 @@ impl Walk<'_> {
                 handlers.push(Handler { signal: name, text: text.clone() });
             }
             if handlers.len() > MAX_TRAPS * 4 {
-                self.fail("signals may run more texts than are followed");
+                self.fail("too many signal traps may run");
             }
         }
         state.handled = None;

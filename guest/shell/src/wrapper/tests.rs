@@ -481,6 +481,7 @@ fn elsewhere_later_and_in_other_terminals() {
         ("tmux new -d -s n rm x", "[rm x] perhaps own"),
         ("tmux neww -c /tmp 'rm x'", "text(rm x) in=/tmp perhaps own"),
         ("tmux split-window -h 'rm x'", "text(rm x) perhaps own"),
+        ("tmux split-window -f 'rm x'", "text(rm x) perhaps own"),
         ("tmux run-shell 'rm x'", "text(rm x) perhaps own"),
         ("tmux run 'rm x'", "text(rm x) perhaps own"),
         ("tmux send-keys -t a 'rm x' Enter", "text(rm x⏎) in? perhaps own"),

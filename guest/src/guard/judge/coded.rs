@@ -12,7 +12,7 @@ mod loops;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Kind as Deed, Look, Runs, Script, Span, Value, Why};
 
-use super::commands::reason;
+use super::commands::{reason, with_instead};
 use super::{Inquiry, evidence, held, refs};
 use crate::call::{Action, Evidence, Field, Source};
 use crate::guard::flow;
@@ -157,7 +157,12 @@ impl<'a> Inquiry<'a> {
     pub(super) fn coded(&mut self, coded: Coded, about: &str, evidence: Vec<Evidence>) {
         if let Some(rule) = self.row(coded) {
             self.consider(&rule.name, None, None);
-            self.finding(&rule.name, rule.action, &reason(rule, about), evidence);
+            let reason = match coded {
+                // The syntax error says it all.
+                Coded::Unparsed | Coded::OtherShell if !about.is_empty() => with_instead(rule, about),
+                _ => reason(rule, about),
+            };
+            self.finding(&rule.name, rule.action, &reason, evidence);
         }
     }
 

@@ -145,7 +145,7 @@ impl<'a> Inquiry<'a> {
                     self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
                 });
             if holds {
-                return Err(Miss::When("your own file exempts it"));
+                return Err(Miss::When("an exemption in your rule file applies"));
             }
         }
         Ok(())
@@ -235,7 +235,7 @@ impl<'a> Inquiry<'a> {
             fired.insert(&rule.name);
             self.consider(&rule.name, view.command, None);
             let reason = match why {
-                Some(why) => format!("{why}, so it counts as matching ({})", reason(rule, "")),
+                Some(why) => format!("{why}; this counts as a match ({})", reason(rule, "")),
                 None => reason(rule, ""),
             };
             self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
@@ -284,9 +284,14 @@ fn not_excepted(rule: &Rule, view: &View) -> Result<(), Miss<'static>> {
 /// A rule's reason, what it is about here, and what would be fine.
 pub(super) fn reason(rule: &Rule, about: &str) -> String {
     let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+    with_instead(rule, &format!("{}{about}", rule.reason))
+}
+
+/// A reason, and what would be fine by the rule.
+pub(super) fn with_instead(rule: &Rule, reason: &str) -> String {
     match &rule.instead {
-        Some(instead) => format!("{}{about}; instead: {instead}", rule.reason),
-        None => format!("{}{about}", rule.reason),
+        Some(instead) => format!("{reason}; instead: {instead}"),
+        None => reason.to_owned(),
     }
 }
 

@@ -89,7 +89,7 @@ impl<'a> Inquiry<'a> {
                 found.push(evidence(text.field, *span));
             }
         }
-        if found.is_empty() { Err(Miss::When("your own file exempts it")) } else { Ok(found) }
+        if found.is_empty() { Err(Miss::When("an exemption in your rule file applies")) } else { Ok(found) }
     }
 
     /// Whether an exemption of the user's lifts the rule from a text. Those that say what a command is do not.

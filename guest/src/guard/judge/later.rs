@@ -247,7 +247,7 @@ impl<'a> Inquiry<'a> {
         }
         // A prompt that writes prompts is not followed further.
         if runs.commands.len() > MOST || self.call.in_prompt && !runs.commands.is_empty() {
-            self.coded(Coded::TooMuch, &format!("{name} runs more commands than are followed"), vec![at.clone()]);
+            self.coded(Coded::TooMuch, &format!("{name} runs too many commands"), vec![at.clone()]);
             return;
         }
         for command in runs.commands {
@@ -274,7 +274,7 @@ impl<'a> Inquiry<'a> {
         };
         let verdict = self.guard.judge(&inner, world);
         for finding in verdict.findings.into_iter().filter(|finding| finding.action != Action::Note) {
-            let reason = format!("{name} has the agent run `{}` by itself: {}", command.trim(), finding.reason);
+            let reason = format!("{name} makes the agent run `{}` automatically: {}", command.trim(), finding.reason);
             self.finding(&finding.rule, finding.action, &reason, vec![at.clone()]);
         }
     }

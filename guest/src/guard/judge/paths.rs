@@ -285,14 +285,14 @@ impl<'a> Inquiry<'a> {
                 if self.path_exempt(rule, &name, touched, real.as_deref()) {
                     continue;
                 }
-                let behind = behind.map(|real| format!(" (the link leads to {real})")).unwrap_or_default();
+                let behind = behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
                 let same = match touched.access {
-                    Access::HardLink => " (a hard link is the same file by another name)",
+                    Access::HardLink => " (a hard link is another name for the same file)",
                     _ => "",
                 };
                 let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let reason = format!(
-                    "{} {deed}: it falls under {} {}{behind}{same}{why}",
+                    "{} {deed} ({}: {}){behind}{same}{why}",
                     touched.evidence.text,
                     rule.policy.key(),
                     rule.source
@@ -359,8 +359,8 @@ impl<'a> Inquiry<'a> {
     /// What is protected below a path that is removed, or whose files get other names: one finding, however much it is.
     fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
         let becomes = match touched.access {
-            Access::Delete | Access::Move => "which would go with it",
-            Access::HardLink => "which would get another name with it (a hard link is the same file)",
+            Access::Delete | Access::Move => "which would be deleted or moved with it",
+            Access::HardLink => "which would be hard-linked with it",
             _ => return,
         };
         let home = self.call.home.as_deref();
@@ -376,7 +376,7 @@ impl<'a> Inquiry<'a> {
             0 => String::new(),
             count => format!(" and {count} more protected paths"),
         };
-        let reason = format!("{} holds {}{others}, {becomes}", touched.evidence.text, first.source);
+        let reason = format!("{} contains {}{others}, {becomes}", touched.evidence.text, first.source);
         let action = if touched.possible { Action::Ask } else { Action::Block };
         self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
     }

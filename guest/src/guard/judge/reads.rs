@@ -230,7 +230,7 @@ impl Inquiry<'_> {
         };
         let sent = if below.leaves { " and sent to another machine" } else { "" };
         let reason = format!(
-            "{} holds {}{others}, which would be read with it{sent}; instead: name the files or folders that are meant",
+            "{} contains {}{others}, which would be read with it{sent}; instead: name the files or folders you mean",
             touched.evidence.text, first.source
         );
         let action = if below.leaves && !touched.possible { Action::Block } else { Action::Ask };

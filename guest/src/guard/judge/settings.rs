@@ -1,6 +1,6 @@
 //! Git commands that take away the files of a project that have an agent ask Toolgate, or that hold rules.
 //!
-//! Such a file is often in the project: `.claude/settings.json` with the hook, `.toolgate.yaml`. `git stash -u` takes it away
+//! Such a file is often in the project: `.claude/settings.json` with the hook, `.toolgate.yaml`. `git stash -u` removes it
 //! where git does not know it, `git checkout OLD` where an older commit does not have it, and the next calls of the session
 //! run unjudged. What a merge or a pull brings is not known before, and is not looked at.
 

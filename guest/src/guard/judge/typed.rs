@@ -1,5 +1,7 @@
 //! Commands that wait for text, for agents whose hooks do not see what is typed into a terminal that a call leaves open.
 
+use toolgate_commands::argv::{Parts, Spelling};
+use toolgate_commands::{Spec, Takes, Terminal, Trait, Waits};
 use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Script, Value, Word, absolute};
 
 use super::Inquiry;
@@ -7,115 +9,6 @@ use super::coded::Coded;
 use crate::call::Field;
 use crate::guard::matching::Subject;
 use crate::guard::world::World;
-
-/// How a program that may wait for text is told from one that does not. Its options are read from the left; the first that
-/// says something decides.
-struct Row {
-    names: &'static [&'static str],
-    /// Subcommands of which one has to be there.
-    subs: &'static [&'static str],
-    operands: Operands,
-    /// Options with which it waits.
-    waits: &'static [&'static str],
-    /// Options with which it runs something and ends.
-    ends: &'static [&'static str],
-    /// Options with a value that is the next word.
-    values: &'static [&'static str],
-    /// Whether `-ab` is `-a -b`, and the letters behind which the rest of the word is a value.
-    letters: Option<&'static str>,
-}
-
-/// What the operands say if no option has decided.
-#[derive(Clone, Copy)]
-enum Operands {
-    /// It waits whatever they are.
-    Any,
-    /// So many are no script: a host, a database. With more it runs something and ends, and what follows is not its own.
-    UpTo(usize),
-    /// It does not wait.
-    Never,
-}
-use Operands::{Any, Never, UpTo};
-
-const VERSION: &[&str] = &["--version", "--help", "-V", "-h"];
-const LANGUAGE_ENDS: &[&str] =
-    &["-c", "-e", "-E", "-p", "-m", "-r", "-V", "-v", "-h", "--eval", "--print", "--version", "--help"];
-
-/// Most rows have few of the columns.
-const ROW: Row = Row { names: &[], subs: &[], operands: Any, waits: &[], ends: VERSION, values: &[], letters: None };
-
-#[rustfmt::skip]
-const ROWS: &[Row] = &[
-    Row { names: &["sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "nu", "xonsh"], operands: UpTo(0), waits: &["-i", "-s", "--interactive"], ends: &["-c", "--version", "--help", "-n"], values: &["-o", "-O", "+o", "+O", "--rcfile", "--init-file"], letters: Some(""), ..ROW },
-    Row { names: &["pwsh", "powershell"], operands: UpTo(0), waits: &["-NoExit", "-noexit"], ends: &["-c", "-C", "-Command", "-command", "-File", "-file", "-f", "-EncodedCommand", "-ec", "--version", "-v", "-Help", "-h"], ..ROW },
-    Row { names: &["source", "."], operands: UpTo(0), ..ROW },
-    Row { names: &["sudo", "doas"], operands: UpTo(0), waits: &["-e", "--edit"], ends: &["-v", "-k", "-K", "-l", "-L", "-V", "--validate", "--reset-timestamp", "--remove-timestamp", "--list", "--version", "--help"], values: &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-D", "-R", "-U", "--user", "--group", "--host", "--prompt", "--chdir", "--chroot"], letters: Some("ughpCrtTDRU"), ..ROW },
-    Row { names: &["python", "pypy", "ipython", "bpython", "ptpython"], operands: UpTo(0), waits: &["-i"], ends: &["-c", "-m", "-V", "-h", "--version", "--help"], values: &["-W", "-X"], letters: Some("WX"), ..ROW },
-    Row { names: &["perl", "ruby"], operands: UpTo(0), waits: &["-d"], ends: &["-e", "-E", "-v", "-V", "-h", "--version", "--help"], values: &["-I", "-r"], letters: Some("ImMFixCDr"), ..ROW },
-    Row { names: &["php"], operands: UpTo(0), waits: &["-a", "--interactive"], ends: &["-r", "-f", "-i", "-m", "-v", "-h", "-S", "-B", "-R", "-F", "--run", "--file", "--info", "--modules", "--version", "--help", "--server", "--ini"], values: &["-d", "-c", "-t"], letters: Some("dct"), ..ROW },
-    Row { names: &["node"], operands: UpTo(0), waits: &["-i", "--interactive", "inspect"], ends: &["-e", "-p", "-c", "-v", "-h", "--eval", "--print", "--check", "--test", "--run", "--version", "--help"], values: &["-r", "--require", "--import", "-C", "--conditions"], letters: Some("rC"), ..ROW },
-    Row { names: &["deno", "bun"], subs: &["repl"], ..ROW },
-    Row { names: &["lua", "luajit", "deno", "irb", "pry", "R", "julia", "scala", "groovysh", "clj", "clojure", "sbcl", "guile", "racket", "tclsh", "octave", "bc", "expect"], operands: UpTo(0), waits: &["-i", "--interactive"], ends: LANGUAGE_ENDS, letters: Some(""), ..ROW },
-    Row { names: &["ghci", "iex", "erl", "jshell"], ends: &["-e", "-noshell", "-noinput", "--version", "--help"], ..ROW },
-    Row { names: &["gdb", "gdb-multiarch", "rust-gdb", "dlv"], waits: &["--args"], ends: &["-batch", "--batch", "-version", "-v", "--version", "--help"], ..ROW },
-    Row { names: &["lldb", "rust-lldb"], ends: &["-b", "--batch", "-v", "--version", "--help"], ..ROW },
-    Row { names: &["manage.py", "django-admin"], subs: &["shell", "shell_plus", "dbshell"], ends: &["-c", "--command", "--help"], ..ROW },
-    Row { names: &["rails"], subs: &["console", "c", "dbconsole", "db"], ..ROW },
-    Row { names: &["poetry", "pipenv", "hatch", "flask"], subs: &["shell"], ..ROW },
-    Row { names: &["nix-shell"], ends: &["--run", "--command", "--version", "--help"], ..ROW },
-    Row { names: &["nix"], subs: &["shell", "develop"], ends: &["-c", "--command", "--run", "--help"], ..ROW },
-    Row { names: &["nix"], subs: &["repl"], ..ROW },
-    Row { names: &["psql", "mysql", "mariadb", "mongosh", "cockroach", "clickhouse-client"], operands: UpTo(2), ends: &["-c", "-e", "-f", "-l", "--command", "--execute", "--file", "--eval", "--list", "--version", "--help", "-V", "-?"], values: &["-h", "-p", "-P", "-U", "-u", "-d", "-D", "--host", "--port", "--user", "--username", "--dbname"], letters: Some("hpPUudD"), ..ROW },
-    Row { names: &["sqlite3", "duckdb"], operands: UpTo(1), ends: &["-c", "-version", "-help", "--version", "--help"], values: &["-cmd", "-init", "-separator"], ..ROW },
-    Row { names: &["redis-cli"], operands: UpTo(0), ends: &["--version", "--help", "--stat", "--latency", "--scan", "--bigkeys"], values: &["-h", "-p", "-n", "-a", "-u"], ..ROW },
-    Row { names: &["ssh", "mosh"], operands: UpTo(1), ends: &["-N", "-V", "-G", "-Q"], values: &["-p", "-i", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-E", "-m", "-S", "-W", "-w", "-B", "-I", "-e", "-O", "-P"], letters: Some("piloFJLRDbcEmSWwBIeOP"), ..ROW },
-    Row { names: &["nc", "ncat", "netcat", "socat", "telnet"], ends: &["-z", "-h", "--help", "--version"], values: &["-p", "-s", "-w", "-x", "-X", "-i", "-q"], letters: Some("pswxXiq"), ..ROW },
-    Row { names: &["ftp", "sftp", "lftp"], operands: UpTo(1), ends: &["-b", "-c", "-e", "-f"], values: &["-P", "-i", "-o", "-p", "-u"], ..ROW },
-    Row { names: &["su", "login", "script", "newgrp", "nsenter", "unshare", "chroot"], operands: UpTo(1), ends: &["-c", "-V", "--version", "--help"], values: &["-s", "-g", "-S"], letters: Some("sgSTF"), ..ROW },
-    Row { names: &["screen", "tmux", "zellij"], operands: UpTo(1), ends: &["-c", "-V", "--version", "--help", "-ls", "-dm", "-dmS"], values: &["-S", "-L"], ..ROW },
-    Row { names: &["docker", "podman", "nerdctl"], subs: &["exec", "run"], operands: UpTo(0), waits: &["-i", "-t", "--interactive", "--tty"], ends: &["-d", "--detach", "-itd", "-dit", "-tid", "-dti", "-idt", "-tdi", "--help"], values: DOCKER_VALUES, letters: Some("evpwulhmca") },
-    Row { names: &["kubectl", "oc"], subs: &["exec"], operands: UpTo(1), waits: &["-i", "-t", "--stdin", "--tty"], ends: &["--", "--help"], values: &["-c", "-n", "-f", "--container", "--namespace", "--filename"], letters: Some("cnf") },
-    Row { names: &["vi", "vim", "nvim", "vim.tiny", "vim.basic", "vimdiff", "view", "ex", "ed", "emacs", "emacsclient", "nano", "pico", "joe", "micro", "hx", "kak", "mc", "ranger", "nnn", "visudo", "vipw", "sudoedit"], ends: &["--version", "--help", "--batch"], ..ROW },
-    Row { names: &["crontab"], operands: Never, waits: &["-e"], ..ROW },
-    Row { names: &["less", "more", "most"], ends: &["--version", "--help"], ..ROW },
-    Row { names: &["man", "info"], ends: &["-k", "-f", "-w", "-W", "-o", "--where", "--path", "--output", "--version", "--help"], ..ROW },
-    // Their editors run commands.
-    Row { names: &["git"], subs: &["commit"], ends: &["-m", "-F", "-C", "--message", "--file", "--reuse-message", "--no-edit", "--fixup", "--dry-run", "--short", "--porcelain", "--long", "-h", "--help"], values: &["-c", "-t", "--author", "--date", "--trailer", "--reedit-message", "--template", "--cleanup"], letters: Some("cSut"), ..ROW },
-    Row { names: &["git"], subs: &["rebase"], operands: Never, waits: &["-i", "--interactive", "--continue", "--edit-todo"], values: &["-x", "--exec", "--onto", "-s", "-X"], letters: Some("xsXCS"), ..ROW },
-    Row { names: &["git"], subs: &["add", "stage", "checkout", "restore", "reset"], operands: Never, waits: &["-p", "-i", "-e", "--patch", "--interactive", "--edit"], ends: &["--", "-h", "--help"], values: &["-b", "-B", "-s", "-U"], letters: Some("bBsU") },
-];
-
-/// Options of containers with a value that is the next word.
-#[rustfmt::skip]
-const DOCKER_VALUES: &[&str] = &[
-    "-e", "-v", "-p", "-w", "-u", "-l", "-h", "-m", "-c", "-a", "--env", "--env-file", "--volume", "--publish", "--workdir", "--user", "--label", "--hostname", "--memory", "--cpus", "--cpu-shares", "--attach", "--name", "--network", "--net", "--entrypoint", "--mount", "--platform", "--gpus", "--add-host", "--link", "--ipc", "--pid", "--uts", "--userns", "--shm-size", "--ulimit", "--cap-add", "--cap-drop", "--security-opt", "--device", "--restart", "--log-driver", "--log-opt", "--tmpfs", "--dns", "--expose", "--pull", "--runtime", "--stop-signal", "--volumes-from", "--group-add", "--cidfile", "--detach-keys", "--ip", "--mac-address", "--network-alias", "--sysctl", "--annotation", "--health-cmd", "--arch", "--os", "--secret",
-];
-
-/// Options before a subcommand with a value that is the next word.
-const LEADING: &[&str] = &[
-    "-C",
-    "-c",
-    "-n",
-    "-H",
-    "-l",
-    "-s",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--context",
-    "--kubeconfig",
-    "--cluster",
-    "--user",
-    "--host",
-    "--config",
-    "--log-level",
-    "--settings",
-    "--pythonpath",
-    "--project",
-    "--directory",
-    "--extra-experimental-features",
-    "--experimental-features",
-];
 
 /// Python's modules that are prompts.
 const PROMPTS: &[&str] = &["code", "pdb", "asyncio", "IPython", "bpython", "ptpython"];
@@ -147,91 +40,78 @@ fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'))
 }
 
+/// How many of the next words the last of the options in this word takes; or whether the word decides that the program
+/// waits.
+fn option(spec: &'static Spec, terminal: Option<&Terminal>, word: &str, next: &str) -> Result<usize, bool> {
+    // `+o` of a shell.
+    let signed = word.replacen('+', "-", usize::from(word.starts_with('+')));
+    let spelling = if spec.words { Spelling::Words } else { Spelling::Letters };
+    let mut taken = 0;
+    for part in Parts::new(&spec, &signed, spelling) {
+        let rest = part.attached.and_then(|at| signed.get(at..));
+        if let Some(terminal) = terminal.filter(|_| part.dashes == 1 && !word.starts_with('+')) {
+            let name = format!("-{}", part.name);
+            if terminal.waits.contains(&name.as_str()) {
+                return Err(true);
+            }
+            if terminal.ends.contains(&name.as_str()) {
+                return Err(prompts(spec, &name, rest.unwrap_or(next)));
+            }
+        }
+        taken = match part.option.map(|option| option.takes) {
+            Some(Takes::Next(count)) => usize::from(count) - usize::from(rest.is_some()),
+            Some(Takes::Loose) => usize::from(rest.is_none() && !next.starts_with('-')),
+            _ => 0,
+        };
+    }
+    Ok(taken)
+}
+
+/// Whether what an option runs is itself a prompt.
+fn prompts(spec: &Spec, option: &str, value: &str) -> bool {
+    option == "-m" && spec.is("python") && PROMPTS.contains(&value)
+}
+
 /// Where the operand behind a program's own options is.
-fn leading(words: &[&str]) -> Option<usize> {
+fn leading(spec: &'static Spec, words: &[&str]) -> Option<usize> {
     let mut at = 0;
-    while words.get(at)?.starts_with('-') {
-        at += if LEADING.contains(&words[at]) { 2 } else { 1 };
+    while let word = words.get(at)?
+        && word.starts_with('-')
+    {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        at += 1 + option(spec, None, word, next).unwrap_or_default();
     }
     Some(at)
 }
 
-/// What one word of options says.
-enum Said {
-    /// Whether it waits.
-    Waits(bool),
-    /// That the next word is a value.
-    Value,
-    Nothing,
-}
-
-impl Row {
-    /// Whether it waits with these words behind its name.
-    fn waits(&self, words: &[&str]) -> bool {
-        let mut operands = 0;
-        let mut at = 0;
-        while let Some(word) = words.get(at) {
-            at += 1;
-            match self.says(word, words.get(at).copied().unwrap_or_default()) {
-                Said::Waits(waits) => return waits,
-                Said::Value => at += 1,
-                Said::Nothing if word.starts_with(['-', '+']) || is_terminal(word) => {}
-                // `sudo A=1 -s`
-                Said::Nothing if self.names.contains(&"sudo") && word.contains('=') => {}
-                Said::Nothing => operands += 1,
-            }
-            if matches!(self.operands, UpTo(most) if operands > most) {
-                return false;
-            }
-        }
-        !matches!(self.operands, Never)
-    }
-
-    /// What a word says, with the one behind it.
-    fn says(&self, word: &str, next: &str) -> Said {
+/// Whether a program waits with these words behind its name.
+fn waits_with(spec: &'static Spec, terminal: &Terminal, words: &[&str]) -> bool {
+    let mut operands = 0;
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let next = words.get(at).copied().unwrap_or_default();
         let name = word.split('=').next().unwrap_or_default();
-        if self.waits.contains(&name) {
-            return Said::Waits(true);
+        if terminal.waits.contains(&name) {
+            return true;
         }
-        if self.ends.contains(&name) {
-            return Said::Waits(self.prompts(name, next));
+        if terminal.ends.contains(&name) {
+            return prompts(spec, name, next);
         }
-        if self.values.contains(&word) {
-            return Said::Value;
+        let assigns = || spec.runs.as_ref().is_some_and(|runs| runs.traits.contains(&Trait::Assign));
+        if word.starts_with(['-', '+']) && word.len() > 1 {
+            match option(spec, Some(terminal), word, next) {
+                Err(waits) => return waits,
+                Ok(taken) => at += taken,
+            }
+        } else if !(is_terminal(word) || word.contains('=') && assigns()) {
+            operands += 1;
         }
-        match (word.strip_prefix('-'), self.letters) {
-            (Some(letters), Some(attached)) if !letters.starts_with('-') => self.cluster(letters, attached, next),
-            _ => Said::Nothing,
+        if matches!(terminal.operands, Waits::UpTo(most) if operands > usize::from(most)) {
+            return false;
         }
     }
-
-    /// What several options in one word say.
-    fn cluster(&self, letters: &str, attached: &str, next: &str) -> Said {
-        let mut said = Said::Nothing;
-        for (at, letter) in letters.char_indices() {
-            let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            let option = format!("-{letter}");
-            let option = option.as_str();
-            if self.waits.contains(&option) {
-                return Said::Waits(true);
-            }
-            if self.ends.contains(&option) {
-                return Said::Waits(self.prompts(option, if rest.is_empty() { next } else { rest }));
-            }
-            if attached.contains(letter) && !rest.is_empty() {
-                break;
-            }
-            if self.values.contains(&option) {
-                said = Said::Value;
-            }
-        }
-        said
-    }
-
-    /// Whether what an option runs is itself a prompt.
-    fn prompts(&self, option: &str, value: &str) -> bool {
-        option == "-m" && self.names.contains(&"python") && PROMPTS.contains(&value)
-    }
+    terminal.operands != Waits::Never
 }
 
 /// Whether a command waits for text from whoever has started it.
@@ -239,22 +119,23 @@ fn waits(command: &Command, behind: &[Command]) -> bool {
     let Some(name) = command.program() else { return false };
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| Word::known(word).unwrap_or_default()).collect();
     let mut words = words.as_slice();
-    let mut name = if ROWS.iter().any(|row| row.names.contains(&name)) { name } else { unversioned(name) };
+    let listed = |name| toolgate_commands::find(name).or_else(|| toolgate_commands::find(unversioned(name)));
+    let mut spec = listed(name);
     // A project's own program, run as a script.
-    if name == "python"
-        && let Some(at) = leading(words)
+    if let Some(python) = spec.filter(|spec| spec.is("python"))
+        && let Some(at) = leading(python, words)
         && words[at].rsplit('/').next() == Some("manage.py")
     {
-        (name, words) = ("manage.py", &words[at + 1..]);
+        (spec, words) = (toolgate_commands::find("manage.py"), &words[at + 1..]);
     }
-    let found = ROWS.iter().filter(|row| row.names.contains(&name)).find_map(|row| {
-        if row.subs.is_empty() {
-            return Some((row, words));
-        }
-        let at = leading(words)?;
-        row.subs.contains(&words[at]).then(|| (row, &words[at + 1..]))
+    let Some(program) = spec else { return false };
+    // A subcommand that waits, else the program itself.
+    let sub = leading(program, words).and_then(|at| {
+        let sub = program.subcommand(words[at])?;
+        Some((sub, sub.terminal.as_ref()?, &words[at + 1..]))
     });
-    let Some((row, words)) = found else { return false };
+    let own = || program.terminal.as_ref().map(|terminal| (program, terminal, words));
+    let Some((spec, terminal, words)) = sub.or_else(own) else { return false };
     let redirected = |kind: RedirectKind, fd: u32| {
         let mut redirects = command.redirects.iter();
         redirects.any(|redirect| {
@@ -264,14 +145,14 @@ fn waits(command: &Command, behind: &[Command]) -> bool {
     if command.input().is_some() || command.joiner == Joiner::Pipe || redirected(RedirectKind::Read, 0) {
         return false;
     }
-    if PAGERS.contains(&name) {
+    if PAGERS.iter().any(|pager| program.is(pager)) {
         let next = behind.iter().find(|other| other.group == command.group);
         let piped = next.is_some_and(|next| next.joiner == Joiner::Pipe);
         if piped || redirected(RedirectKind::Write, 1) || redirected(RedirectKind::Append, 1) {
             return false;
         }
     }
-    if name == "git" {
+    if program.is("git") {
         let first = |value: &Value| value.known().and_then(|text| text.split_whitespace().next().map(str::to_owned));
         let unattended = command.assignments.iter().any(|(name, value)| {
             EDITORS.contains(&name.as_str())
@@ -281,7 +162,7 @@ fn waits(command: &Command, behind: &[Command]) -> bool {
             return false;
         }
     }
-    row.waits(words)
+    waits_with(spec, terminal, words)
 }
 
 impl Inquiry<'_> {

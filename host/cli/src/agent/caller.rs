@@ -41,20 +41,20 @@ pub(crate) fn caller(
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> Result<&'static dyn Dialect, String> {
     if !payload.is_object() {
-        return Err("the payload is no JSON object".to_owned());
+        return Err("the payload is not a JSON object".to_owned());
     }
     for keys in SAME {
         let mut said = keys.iter().filter_map(|key| Some((key, spelled(key, payload.get(*key)?))));
         let Some((one, value)) = said.next() else { continue };
         if let Some((other, _)) = said.find(|(_, other)| *other != value) {
-            return Err(format!("the payload says one thing in {one} and another in {other}"));
+            return Err(format!("the payload has different values in {one} and {other}"));
         }
     }
     let mut senders = HOOKS.iter().copied().filter(|agent| agent.is_sender(payload));
     match (senders.next(), senders.next()) {
         (Some(one), Some(other)) => {
             let (one, other) = (one.title(), other.title());
-            Err(format!("the payload has marks of {one} and of {other}, so that it cannot be told who asks"))
+            Err(format!("the payload has fields of {one} and of {other}, so the agent cannot be identified"))
         }
         (Some(agent), None) => Ok(as_installed(agent, installed)),
         (None, _) => unmarked(installed, payload, variables),
@@ -104,7 +104,7 @@ fn unmarked(
         (None, Some(_)) => Ok(claude),
         // Its hook's arguments name the event.
         (Some(agent), None) if agent.name() == copilot::NAME && text(payload, "sessionId").is_some() => Ok(agent),
-        _ => Err(format!("the payload has no field {SNAKE}, and no other mark of an agent that is known")),
+        _ => Err(format!("the payload has no field {SNAKE} and no field of a known agent")),
     }
 }
 
@@ -118,14 +118,14 @@ mod tests {
     /// The agent that the hook is installed for, the payload, and the agent that is answered; none if nobody is.
     #[test]
     fn the_sender_of_a_payload_is_told_by_its_own_marks() {
-        for line in include_str!("../../tests/callers.jsonl").lines() {
+        toolgate_test_support::cases!("../../tests/callers.jsonl").each(|line| {
             let case: Value = serde_json::from_str(line).expect("a case is JSON");
             let installed = case["installed"].as_str().map(|name| named(name).expect("an agent"));
             let variables = |name: &str| case["variables"][name].as_str().map(str::to_owned);
             let found = caller(installed, &case["payload"], &variables);
             let title = found.as_ref().ok().map(|agent| agent.title());
-            assert_eq!(title, case["title"].as_str(), "{line}: {:?}", found.err());
-        }
+            assert_eq!(title, case["title"].as_str(), "{:?}", found.err());
+        });
     }
 
     /// Whatever a hook is installed for: who sends what an agent sends is that agent.

@@ -152,7 +152,7 @@ impl Dialect for Claude {
             "session_id": TRIAL, "transcript_path": "", "cwd": trial.cwd, "prompt_id": TRIAL,
             "permission_mode": "default", "effort": { "level": "medium" }, "hook_event_name": trial.event,
             "tool_name": "Bash", "tool_use_id": TRIAL,
-            "tool_input": { "command": trial.command, "description": "a trial of the gate" },
+            "tool_input": { "command": trial.command, "description": "a test of Toolgate" },
         })
     }
 

@@ -70,7 +70,7 @@ impl Dialect for Copilot {
         let told = || TELLING.iter().find(|(key, _)| payload.value.get(key).is_some()).map(|(_, event)| *event);
         let name = event.or((!said.is_empty()).then_some(said)).or_else(told);
         let name =
-            name.ok_or("Copilot does not say which event this is; the hook's command has to: `hook copilot EVENT`")?;
+            name.ok_or("Copilot's payload has no event name; add it to the hook's command: `hook copilot EVENT`")?;
         let moment = moment(name);
         if moment.when == HookKind::Unknown {
             payload.unknown(moment.clone(), ["tool_name", "tool_input"])?;
@@ -131,7 +131,7 @@ impl Dialect for Copilot {
     fn trial(&self, trial: &Trial<'_>) -> Value {
         json!({
             "sessionId": TRIAL, "timestamp": jiff::Timestamp::now().as_millisecond(), "cwd": trial.cwd,
-            "toolName": "bash", "toolArgs": { "command": trial.command, "description": "a trial of the gate" },
+            "toolName": "bash", "toolArgs": { "command": trial.command, "description": "a test of Toolgate" },
         })
     }
 
@@ -208,7 +208,7 @@ fn arguments(name: &str, sent: &Value) -> Result<Value, String> {
     let is_patch = |tool: &&Tool| tool.name == name && tool.row.kind == ToolKind::Edit;
     let keys = TOOLS.iter().find(is_patch).map_or(&[][..], |tool| tool.row.command);
     let mut all = match (parsed, keys) {
-        (parsed, []) => return parsed.map_err(|error| format!("toolArgs is no JSON text: {error}")),
+        (parsed, []) => return parsed.map_err(|error| format!("toolArgs is not JSON: {error}")),
         (Ok(Value::Object(fields)), _) if keys.iter().any(|key| fields.contains_key(*key)) => fields,
         (Ok(Value::String(inner)), [.., last]) => Map::from_iter([((*last).to_owned(), inner.into())]),
         (Ok(_), _) => return Err(format!("the input of {name} has no {}", keys[0])),

@@ -85,7 +85,7 @@ impl Dialect for Cursor {
             // Of one without arguments it is empty.
             let text = input.as_str().map(|text| if text.trim().is_empty() { "{}" } else { text });
             let parsed = text.map(serde_json::from_str::<Value>);
-            let parsed = parsed.transpose().map_err(|error| format!("tool_input is no JSON text: {error}"))?;
+            let parsed = parsed.transpose().map_err(|error| format!("tool_input is not JSON: {error}"))?;
             made(payload.text("tool_name")?, parsed.as_ref().unwrap_or(input))
         };
         let about = match name {
@@ -167,7 +167,7 @@ impl Dialect for Cursor {
 
     fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         match answer.trim() {
-            "" => Err("it says nothing, where Cursor wants an object".to_owned()),
+            "" => Err("it has no output; Cursor requires an object".to_owned()),
             answer => flat(answer, ["permission", "agent_message"], &["deny"]),
         }
     }

@@ -96,7 +96,7 @@ impl Dialect for Droid {
             "session_id": TRIAL, "transcript_path": "", "cwd": trial.cwd, "permission_mode": "auto-high",
             "hook_event_name": trial.event, "tool_name": "Execute",
             "tool_input": {
-                "command": trial.command, "summary": "a trial of the gate", "riskLevel": "low", "riskLevelReason": "",
+                "command": trial.command, "summary": "a test of Toolgate", "riskLevel": "low", "riskLevelReason": "",
             },
         })
     }

@@ -106,7 +106,7 @@ impl Dialect for Gemini {
         json!({
             "session_id": TRIAL, "transcript_path": "", "cwd": trial.cwd, "hook_event_name": trial.event,
             "timestamp": jiff::Timestamp::now().to_string(), "tool_name": "run_shell_command",
-            "tool_input": { "command": trial.command, "description": "a trial of the gate" },
+            "tool_input": { "command": trial.command, "description": "a test of Toolgate" },
         })
     }
 
@@ -124,7 +124,7 @@ fn unmarked(path: &str) -> &str {
 }
 
 const SOUGHT: &str =
-    "there is no such file, and another one whose path ends like this would be taken; give its whole path";
+    "no such file, and Gemini CLI would use another file whose path ends like this; give the full path";
 
 /// Whether the file of a call is looked for: `replace` of Gemini CLI 0.61 takes the one file of the workspace whose path ends
 /// with a relative path at which there is none.

@@ -59,7 +59,7 @@ impl Dialect for Grok {
             let name = payload.text("toolName")?;
             // What is left of it says nothing of the rest.
             if payload.value.get("toolInputTruncated") == Some(&Value::Bool(true)) {
-                return Err(format!("Grok CLI has cut the input of {name} short"));
+                return Err(format!("Grok CLI truncated the input of {name}"));
             }
             let ids = (payload.optional("toolUseId"), payload.optional("permissionMode"));
             let mut made = call(self, &scene, ids, name, payload.field("toolInput")?)?;
@@ -110,7 +110,7 @@ impl Dialect for Grok {
     }
 
     fn trial(&self, trial: &Trial<'_>) -> Value {
-        let input = json!({ "command": trial.command, "description": "a trial of the gate" });
+        let input = json!({ "command": trial.command, "description": "a test of Toolgate" });
         json!({
             CAMEL: trial.event, SNAKE: "PreToolUse", "sessionId": TRIAL, "session_id": TRIAL, "cwd": trial.cwd, "workspaceRoot": trial.cwd, "promptId": TRIAL,
             "timestamp": jiff::Timestamp::now().to_string(), "permissionMode": "default", "toolUseId": TRIAL,

@@ -104,7 +104,7 @@ impl Dialect for OpenCode {
     fn trial(&self, trial: &Trial<'_>) -> Value {
         json!({
             "input": { "tool": "bash", "sessionID": TRIAL, "callID": TRIAL },
-            "output": { "args": { "command": trial.command, "description": "a trial of the gate" } },
+            "output": { "args": { "command": trial.command, "description": "a test of Toolgate" } },
             "directory": trial.cwd, "worktree": trial.cwd,
         })
     }

@@ -43,7 +43,7 @@ impl<'a> Payload<'a> {
     pub(crate) fn text(&self, key: &str) -> Result<&'a str, String> {
         match self.value.get(key) {
             Some(Value::String(text)) => Ok(text),
-            Some(_) => Err(format!("the field {key} of the payload is not a text")),
+            Some(_) => Err(format!("the field {key} of the payload is not a string")),
             None => Err(format!("the payload has no field {key}")),
         }
     }
@@ -67,7 +67,7 @@ impl<'a> Payload<'a> {
             return Ok(Event::unknown(moment));
         }
         let name = shortened(&moment.name, SHOWN);
-        Err(format!("{name:?} is no event that is known, and there is a call in it"))
+        Err(format!("unknown event {name:?} with a tool call in it"))
     }
 
     /// What an event is about that has no call, by the keys that agents have for that.
@@ -227,7 +227,7 @@ pub(crate) fn nested(
     only(inner, inner_keys)?;
     let name = &inner["hookEventName"];
     if name != event {
-        return Err(format!("its hookEventName is {name}, and {event} was asked about"));
+        return Err(format!("its hookEventName is {name}, not {event}"));
     }
     decided([&inner["permissionDecision"], &inner["permissionDecisionReason"]], &["deny"])
 }
@@ -255,7 +255,7 @@ fn object(answer: &str) -> Result<Option<Value>, String> {
     match serde_json::from_str(answer) {
         _ if answer.is_empty() => Ok(None),
         Ok(Value::Object(fields)) => Ok((!fields.is_empty()).then_some(Value::Object(fields))),
-        Ok(_) => Err(format!("its answer is no JSON object: {}", shortened(answer, SHOWN))),
+        Ok(_) => Err(format!("its answer is not a JSON object: {}", shortened(answer, SHOWN))),
         Err(_) => Err(format!("its answer is not JSON: {}", shortened(answer, SHOWN))),
     }
 }
@@ -264,7 +264,7 @@ fn object(answer: &str) -> Result<Option<Value>, String> {
 fn only(value: &Value, keys: Option<&[&str]>) -> Result<(), String> {
     let (Some(keys), Some(fields)) = (keys, value.as_object()) else { return Ok(()) };
     let other = fields.keys().find(|key| !keys.contains(&key.as_str()));
-    other.map_or(Ok(()), |key| Err(format!("the agent does not know the key {key:?} in its answer")))
+    other.map_or(Ok(()), |key| Err(format!("its answer has the key {key:?}, which the agent does not know")))
 }
 
 fn decided([decision, reason]: [&Value; 2], no: &[&str]) -> Result<ParsedAnswer, String> {

@@ -118,7 +118,7 @@ impl UserTools {
         };
         // A row takes the place of what its tool's fields look like.
         if let Some(written) = by_others(&path) {
-            return Err(wrong(format!("somebody else may have written it, as {written}")));
+            return Err(wrong(format!("another user may have written it: {written}")));
         }
         let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
         Self::parse(&text).map(Some).map_err(wrong)
@@ -139,7 +139,9 @@ impl UserTools {
         })?;
         let agents = || super::all().map(super::Dialect::name).chain([ANY]);
         match tools.0.keys().find(|name| !agents().any(|agent| agent == *name)) {
-            Some(name) => Err(format!("{name} is no agent; known are {}", agents().collect::<Vec<_>>().join(", "))),
+            Some(name) => {
+                Err(format!("unknown agent {name}; known agents: {}", agents().collect::<Vec<_>>().join(", ")))
+            }
             None => Ok(tools),
         }
     }

@@ -103,7 +103,7 @@ impl Dialect for VsCode {
         json!({
             "timestamp": jiff::Timestamp::now().to_string(), "cwd": trial.cwd, "sessionId": TRIAL, CAMEL: trial.event,
             "transcript_path": "", "tool_name": "run_in_terminal", "tool_use_id": TRIAL,
-            "tool_input": { "command": trial.command, "explanation": "a trial of the gate", "isBackground": false },
+            "tool_input": { "command": trial.command, "explanation": "a test of Toolgate", "isBackground": false },
         })
     }
 

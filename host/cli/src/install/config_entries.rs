@@ -22,13 +22,21 @@ pub(super) const CUSTOM: &str = "a command of your own runs Toolgate among other
 pub(super) fn misplaced(report: &mut Report, file: &File) {
     let Some(root) = trust::read(&file.path) else { return };
     if anywhere(report.known, &root) > 0 {
-        let says =
-            format!("{}: Toolgate's entries stand where {} does not look", file.path.display(), report.known.title());
+        let says = format!(
+            "{}: Toolgate's entries are in a place that {} does not read",
+            file.path.display(),
+            report.known.title()
+        );
         let todo = format!("remove them, then toolgate install {}", report.known.name());
         report.add("nesting", Level::Fail, says, todo);
     }
     if custom(report.known, &root) > 0 {
-        report.add("form", Level::Warn, CUSTOM, format!("toolgate install {} writes one that is", report.known.name()));
+        report.add(
+            "form",
+            Level::Warn,
+            CUSTOM,
+            format!("run toolgate install {} to write a valid one", report.known.name()),
+        );
     }
 }
 
@@ -59,7 +67,7 @@ pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: 
     if !hooks.comments && serde_json::from_slice::<Value>(place.file.bytes()).is_err() {
         wrong.push((
             Level::Warn,
-            "it has comments, a comma too many or a byte order mark, which the agent may not read".to_owned(),
+            "it has comments, a trailing comma or a byte order mark, which the agent may not accept".to_owned(),
         ));
     }
     for key in root.as_object().into_iter().flat_map(|object| object.keys()) {
@@ -70,10 +78,10 @@ pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: 
     if let Some((path, fixed @ Fixed::Number(_))) = hooks.fixed {
         let now = path.iter().try_fold(root, |at, key| at.get(key)).unwrap_or(&Value::Null);
         if *now != fixed.value() {
-            wrong.push((Level::Fail, format!("its {} is {now} and has to be {}", path.join("."), fixed.value())));
+            wrong.push((Level::Fail, format!("its {} is {now} and must be {}", path.join("."), fixed.value())));
         }
     }
-    report.all("readable", wrong, "plain and complete".to_owned(), "set the file right by hand");
+    report.all("readable", wrong, "plain and complete".to_owned(), "fix the file by hand");
 }
 
 pub(super) fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], install: &str) {
@@ -82,12 +90,12 @@ pub(super) fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], inst
     for event in hooks.wanted(&more) {
         if entries.iter().all(|entry| entry.event != event.name) {
             let level = if event.must { Level::Fail } else { Level::Warn };
-            wrong.push((level, format!("{} is left out", event.name)));
+            wrong.push((level, format!("{} is missing", event.name)));
         }
     }
     for entry in entries {
         if hooks.wanted(&more).all(|event| event.name != entry.event) {
-            wrong.push((Level::Warn, format!("{} is no event that Toolgate has something to say to", entry.event)));
+            wrong.push((Level::Warn, format!("{} is an event that Toolgate does not handle", entry.event)));
         }
     }
     let names: Vec<&str> = hooks.wanted(&more).map(|event| event.name).collect();
@@ -102,7 +110,7 @@ pub(super) fn overridden(report: &mut Report, hooks: &Hooks, place: &Place, entr
         entries.iter().filter(|entry| hooks::events(hooks, &root).is_some_and(|all| all.contains_key(&entry.event)));
     let both: Vec<&str> = both.map(|entry| entry.event.as_str()).collect();
     if let (Some(first), false) = (first, both.is_empty()) {
-        let says = format!("{} takes the place of what this has for {}", first.display(), both.join(", "));
+        let says = format!("{} overrides this file's value for {}", first.display(), both.join(", "));
         report.add("nesting", Level::Fail, says, install);
     }
 }
@@ -121,10 +129,10 @@ pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, S
             match now.as_u64() {
                 Some(now) if now >= limit(event.timeout()) => {}
                 Some(now) => {
-                    say(worst, format!("{key} is {now}, so that the call may run before the answer; {value} is right"));
+                    say(worst, format!("{key} is {now}, so the call may run before the answer; set it to {value}"));
                 }
                 // Its own limit is longer.
-                None => say(Level::Warn, format!("{key} is missing; {value} is right")),
+                None => say(Level::Warn, format!("{key} is missing; set it to {value}")),
             }
         } else if now != value && !(["bash", "command"].contains(&key.as_str()) && same_words(now, value)) {
             say(worst, format!("{key} is {now} and should be {value}"));
@@ -135,7 +143,7 @@ pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, S
         own || entry.outer.get(**key).is_some_and(|value| should.get(**key) != Some(value))
     };
     for key in ODD.iter().filter(odd) {
-        say(worst, format!("{key} may keep it from being asked, or from being waited for"));
+        say(worst, format!("{key} may keep the hook from being called or awaited"));
     }
     if let Some(matcher) = entry.matcher().filter(|matcher| !risks::of(known).matchers.contains(matcher)) {
         say(worst, format!("its matcher {matcher:?} leaves out tools"));
@@ -151,7 +159,7 @@ pub(super) fn unlinked(known: &Known, scope: Scope, entries: &[Entry]) -> Option
         None => String::new(),
         Some(link) => format!("; first, as the administrator: ln -s toolgate {link}"),
     };
-    let says = "they run the program with arguments, which agents that read this file, too, may lose";
+    let says = "they pass arguments, which other agents that read this file may drop";
     Some((Level::Warn, format!("{says}{todo}")))
 }
 

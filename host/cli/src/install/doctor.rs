@@ -72,16 +72,14 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Args)]
 #[command(after_help = "\
-Three trial calls go through the command that stands in the agent's configuration: `rm -rf ~`, which
-must be denied, `true`, and one that a rule of the trial's own asks about. They are judged and not
-run.
+Sends three trial calls through the configured hook command: `rm -rf ~`, which must be denied,
+`true`, and one that a trial rule asks about. They are evaluated but never run.
 
 With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\",
 \"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \"plugins\":
 {\"checks\"}, \"files\": {\"checks\"}, \"imports\": {\"checks\"}}.
 
-Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of
-Toolgate's own.")]
+Exit codes: 0 no problems, 1 problems found; 64 invalid arguments, 70 and above internal errors.")]
 pub(crate) struct Arguments {
     /// The agent [default: all that are found here]
     #[arg(value_parser = table::parser())]
@@ -118,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         print(|out| {
             if reports.is_empty() {
-                writeln!(out, "no agent is found here")?;
+                writeln!(out, "no agent found")?;
             }
             reports.iter().try_for_each(|report| show(out, report.known.title(), &report.checks))?;
             if !imports.is_empty() {
@@ -160,12 +158,12 @@ fn examine(known: &'static Known) -> Report {
     match (&path, &folder) {
         (Some(path), _) => report.ok("present", path.display().to_string()),
         (None, Some(folder)) => {
-            report.ok("present", format!("{}, though no {} on PATH", folder.display(), known.program));
+            report.ok("present", format!("{}, but {} is not on PATH", folder.display(), known.program));
         }
         (None, None) => report.add(
             "present",
             Level::Warn,
-            format!("neither {} nor its folder is found", known.program),
+            format!("neither {} nor its configuration folder was found", known.program),
             "install it, or set PATH",
         ),
     }
@@ -173,7 +171,7 @@ fn examine(known: &'static Known) -> Report {
     report.installed = !places.is_empty();
     gone(&mut report);
     if places.is_empty() {
-        let says = format!("{} does not ask Toolgate", known.title());
+        let says = format!("{} does not call Toolgate", known.title());
         report.add("installed", Level::Warn, says, format!("toolgate install {}", known.name()));
         return report;
     }
@@ -222,7 +220,7 @@ fn places(report: &mut Report) -> Vec<Place> {
                 misplaced(report, &first);
             }
             Err(failure) => {
-                report.add("readable", Level::Fail, failure.message, "set it right; the agent may not read it either");
+                report.add("readable", Level::Fail, failure.message, "fix it; the agent may be unable to read it, too");
             }
         }
     }
@@ -270,11 +268,11 @@ fn one(report: &mut Report, place: &Place) {
                 report.add(
                     "nesting",
                     Level::Fail,
-                    format!("{lost} of them stand where {} does not look", known.title()),
+                    format!("{lost} of them are in a place that {} does not read", known.title()),
                     "remove these by hand",
                 );
             } else {
-                report.ok("nesting", "they stand where they are looked for");
+                report.ok("nesting", "they are in the right place");
             }
             events(report, hooks, entries, &install);
             if place.second.is_some() {
@@ -285,14 +283,14 @@ fn one(report: &mut Report, place: &Place) {
             if custom(known, root) > 0 {
                 wrong.push((Level::Warn, CUSTOM.to_owned()));
             }
-            report.all("form", wrong, "the safest that the agent knows".into(), &install);
+            report.all("form", wrong, "the safest value for this agent".into(), &install);
         }
         (Content::Shim { .. }, Way::Shim(shim)) => {
             report.ok("installed", path);
             if place.file.text().is_ok_and(|text| shims::is_current(text, shim)) {
                 report.ok("form", "of this version");
             } else {
-                report.add("form", Level::Warn, "of another version, or changed by hand", install.clone());
+                report.add("form", Level::Warn, "from another version, or edited by hand", install.clone());
             }
         }
         _ => {}
@@ -316,7 +314,7 @@ fn programs(place: &Place) -> Vec<String> {
 fn program(report: &mut Report, program: &str, install: &str) {
     let path = PathBuf::from(program);
     let wrong = if !path.is_absolute() {
-        Some("is no absolute path, so that it depends on PATH what is run")
+        Some("is not an absolute path, so PATH decides which program runs")
     } else if !path.is_file() {
         Some("is not there")
     } else if rustix::fs::access(&path, rustix::fs::Access::EXEC_OK).is_err() {
@@ -332,13 +330,13 @@ fn program(report: &mut Report, program: &str, install: &str) {
         report.ok("program", format!("{program}, this one"));
     } else {
         // Whoever can have this asked for a file of their own would have anything run that they name there.
-        let says = format!("{program} is not the program that you run now, and is not tried");
-        report.add("program", Level::Warn, says, format!("if that is not wanted: {install}"));
+        let says = format!("{program} is not the program that you are running, so it was not tested");
+        report.add("program", Level::Warn, says, format!("if that is not intended: {install}"));
     }
     match program::standing(&path) {
-        Standing::Firm => report.ok("place", "where only the administrator can replace it"),
+        Standing::Firm => report.ok("place", "only the administrator can replace it"),
         Standing::Own => {
-            report.ok("place", "where you can replace it, and so can the agent but for Toolgate's own rules");
+            report.ok("place", "you can replace it; the agent could, too, if Toolgate's rules did not stop it");
         }
         Standing::Loose(why) => {
             report.add("place", Level::Warn, why, format!("{} {}", program::advice(program), report.known.name()));
@@ -353,7 +351,7 @@ fn double(report: &mut Report, places: &[Place]) {
         wrong.push((
             Level::Warn,
             format!(
-                "both {} and {} ask, so that each call is judged twice",
+                "both {} and {} call Toolgate, so each call is checked twice",
                 user.file.path.display(),
                 project.file.path.display()
             ),
@@ -386,7 +384,7 @@ fn double(report: &mut Report, places: &[Place]) {
             wrong.push((Level::Warn, says));
         }
     }
-    report.all("double", wrong, "asked once".to_owned(), "toolgate uninstall where it is one too many");
+    report.all("double", wrong, "asked once".to_owned(), "run toolgate uninstall for one of them");
 }
 
 /// Whether the user trusts each of our entries, as Codex wants to know.
@@ -394,22 +392,22 @@ fn trusted(report: &mut Report, place: &Place) {
     let Content::Hooks { entries, .. } = &place.content else { return };
     let project = place.scope == Scope::Project;
     let settings = report.known.folder().ok().and_then(|folder| trust::read(&folder.join("config.toml")));
-    let todo = "start codex, type /hooks and trust those of Toolgate";
+    let todo = "start codex, type /hooks and trust Toolgate's hooks";
     let fail = |report: &mut Report, why: &str, events: &[String], todo: &str| {
         report.add("trusted", Level::Fail, format!("{why}: {}", events.join(", ")), todo);
     };
     match trust::codex(settings.as_ref(), &place.file.path, entries) {
         Trust::Missing(events) => {
-            fail(report, "Codex leaves out without a word, as you have not trusted them", &events, todo);
+            fail(report, "Codex silently skips because you have not trusted them", &events, todo);
         }
         Trust::Outdated(events) => fail(report, "these were trusted when they were something else", &events, todo),
         Trust::Off(events) => {
-            let todo = "start codex, type /hooks and switch them on";
-            fail(report, "these are switched off in Codex", &events, todo);
+            let todo = "start codex, type /hooks and turn them on";
+            fail(report, "these are disabled in Codex", &events, todo);
         }
         Trust::Given if !project => report.ok("trusted", "all entries, as they are now"),
         Trust::Given => {
-            let says = "`codex exec` is reported to leave out a project's hooks even if they are trusted";
+            let says = "`codex exec` reportedly skips a project's hooks even if they are trusted";
             report.add("trusted", Level::Warn, says, "toolgate install codex --user");
         }
     }
@@ -427,11 +425,11 @@ fn trusts(report: &mut Report, places: &[Place], at: &Where<'_>) {
         Folder::Trusted => report.ok("folder", format!("{title} trusts {cwd}")),
         Folder::Untrusted => {
             let whose = if depends.all { "all hooks" } else { "a project's hooks" };
-            let says = format!("{title} does not trust {cwd}, and leaves out {whose} there without a word");
+            let says = format!("{title} does not trust {cwd} and silently skips {whose} there");
             report.add("folder", Level::Fail, says, todo);
         }
         Folder::Undecided if project => {
-            let says = format!("nothing says whether {title} is to trust {cwd}; without that it leaves out hooks");
+            let says = format!("{title} has no trust setting for {cwd}; without one it skips hooks");
             report.add("folder", Level::Warn, says, todo);
         }
         // It asks when it is started.
@@ -470,7 +468,7 @@ fn fired(report: &mut Report, places: &[Place]) {
     }
     let configured = places.iter().flat_map(programs).any(|program| same_file(&program, &sign.program));
     if !configured || sign.version != VERSION {
-        wrong.push(format!("that was {} {}, and this is {VERSION}", sign.program, sign.version));
+        wrong.push(format!("that was {} {}; this is {VERSION}", sign.program, sign.version));
     }
     let at = format!("before a call last at {}", time.strftime("%F %T UTC"));
     if !wrong.is_empty() {
@@ -484,8 +482,9 @@ fn gone(report: &mut Report) {
     let own = hook_files::gone().into_iter().filter(|file| file.agent == report.known.name()).collect::<Vec<_>>();
     for file in own {
         let shown = file.file.display();
-        let says = format!("{shown} had it ask until {}, and is gone or does not name Toolgate any more", file.time);
-        let todo = format!("put it back, or run toolgate install {} --project there", file.agent);
+        let says =
+            format!("{shown} configured the hook until {}, but is missing or no longer names Toolgate", file.time);
+        let todo = format!("restore it, or run toolgate install {} --project there", file.agent);
         report.add("gone", Level::Fail, says, todo);
     }
 }

@@ -21,7 +21,7 @@ const BACKUP: &str = ".toolgate-backup";
 const BACKUPS: u32 = 1_000;
 
 /// What a copy says that was made where there was no file, so that an older one is not taken for what was there last.
-const NO_FILE: &str = "There was no file here before Toolgate wrote one.\n";
+const NO_FILE: &str = "There was no file here before Toolgate created one.\n";
 
 /// A file with this mark at its start keeps it.
 const MARK: &str = "\u{feff}";
@@ -42,10 +42,7 @@ impl File {
     /// If it cannot be read, is no regular file, is too large, or is a link to nothing.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let failed = |error: &dyn std::fmt::Display| {
-            Failure::new(
-                exit::NO_INPUT,
-                format!("{} cannot be read, and so nothing is changed: {error}", path.display()),
-            )
+            Failure::new(exit::NO_INPUT, format!("{} cannot be read, so nothing was changed: {error}", path.display()))
         };
         let real = match path.canonicalize() {
             Ok(real) => real,
@@ -86,7 +83,7 @@ impl File {
     /// If it is no UTF-8.
     pub(crate) fn text(&self) -> Result<&str, Failure> {
         let text = std::str::from_utf8(self.bytes()).map_err(|_| {
-            Failure::new(exit::DATA, format!("{} is not UTF-8 text, and so nothing is changed", self.path.display()))
+            Failure::new(exit::DATA, format!("{} is not UTF-8 text, so nothing was changed", self.path.display()))
         })?;
         Ok(text.strip_prefix(MARK).unwrap_or(text))
     }
@@ -160,7 +157,7 @@ impl File {
         let backup = if kept { self.back_up() } else { Ok(None) };
         let backup = backup.map_err(|error| failed(&format!("no backup could be made: {error}")))?;
         if content(&self.real).map_err(|error| failed(&error))? != self.content {
-            return Err(failed(&"somebody else has changed it just now; try again"));
+            return Err(failed(&"another program just changed it; try again"));
         }
         match next {
             Some(next) => {

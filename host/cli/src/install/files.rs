@@ -17,11 +17,11 @@ pub(super) fn checks() -> Vec<Check> {
         checks.push(Check { name: "alone", level: Level::Ok, says, todo: String::new() });
     }
     if let Err(says) = UserTools::of_user() {
-        let todo = "until then every call is blocked".to_owned();
+        let todo = "until then, every call is blocked".to_owned();
         checks.push(Check { name: "tools", level: Level::Fail, says, todo });
     }
     let wrong = rules::wrong_with(&files).unwrap_or_else(|failure| vec![failure.message]);
-    let todo = "mend it, then toolgate rules lint; until then what can be read is in force, or its last good version";
+    let todo = "fix it, then run toolgate rules lint; until then, its valid parts or its last valid version are active";
     let told = |says| Check { name: "rules", level: Level::Warn, says, todo: todo.to_owned() };
     checks.extend(wrong.into_iter().map(told));
     checks
@@ -31,7 +31,7 @@ fn told(written: &Written) -> Check {
     Check {
         name: "alone",
         level: Level::Warn,
-        says: format!("{written}; so rules there only forbid more, and a table of tools blocks each call"),
-        todo: format!("chmod go-w {}, and see whose it is", written.path.display()),
+        says: format!("{written}; so its rules can only add restrictions, and its `tools` table blocks each call"),
+        todo: format!("chmod go-w {}, and check its owner", written.path.display()),
     }
 }

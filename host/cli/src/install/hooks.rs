@@ -56,15 +56,15 @@ impl Entry {
 /// What is wrong with it, with its line.
 pub(crate) fn parse(text: &str) -> Result<Value, String> {
     let (_, root) = open(text)?;
-    root.to_serde_value().ok_or_else(|| "it has a value that is none".to_owned())
+    root.to_serde_value().ok_or_else(|| "it has an invalid value".to_owned())
 }
 
 fn open(text: &str) -> Result<(CstRootNode, CstObject), String> {
     // A file without any value gets one.
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let root = CstRootNode::parse(text, &OPTIONS).map_err(|error| error.to_string())?;
-    unique(&root.value().ok_or("it holds no value")?)?;
-    let object = root.object_value().ok_or("it holds no JSON object")?;
+    unique(&root.value().ok_or("it is empty")?)?;
+    let object = root.object_value().ok_or("it contains no JSON object")?;
     Ok((root, object))
 }
 
@@ -76,7 +76,7 @@ fn unique(node: &CstNode) -> Result<(), String> {
             let name = property.decoded_name().unwrap_or_default();
             unique(&property.value().ok_or_else(|| format!("the key {name:?} has no value"))?)?;
             if !seen.insert(name.clone()) {
-                return Err(format!("it has the key {name:?} twice in one object"));
+                return Err(format!("it has a duplicate key {name:?}"));
             }
         }
     }
@@ -164,7 +164,7 @@ pub(crate) fn install(
         set(&object, path, input(&value.value()))?;
     }
     let events = match hooks.under {
-        Some(key) => object.object_value_or_create(key).ok_or_else(|| format!("{key:?} is no object"))?,
+        Some(key) => object.object_value_or_create(key).ok_or_else(|| format!("{key:?} is not an object"))?,
         None => object.clone(),
     };
     // What the user has added to one command is meant for all.
@@ -175,7 +175,7 @@ pub(crate) fn install(
     more.retain(|word| word != NO_LENS);
     more.extend(off.then(|| NO_LENS.to_owned()));
     for event in hooks.wanted(&more) {
-        let list = events.array_value_or_create(event.name).ok_or_else(|| format!("{:?} is no list", event.name))?;
+        let list = events.array_value_or_create(event.name).ok_or_else(|| format!("{:?} is not a list", event.name))?;
         let value = list.to_serde_value().unwrap_or_default();
         let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
         let found = of_event(known, hooks, event.name, items);
@@ -337,7 +337,7 @@ fn set(object: &CstObject, path: &[&str], value: CstInputValue) -> Result<(), St
             }
         }
         [key, rest @ ..] => {
-            let inner = object.object_value_or_create(key).ok_or_else(|| format!("{key:?} is no object"))?;
+            let inner = object.object_value_or_create(key).ok_or_else(|| format!("{key:?} is not an object"))?;
             set(&inner, rest, value)?;
         }
     }

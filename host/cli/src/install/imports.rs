@@ -51,7 +51,7 @@ static IMPORTERS: &[Importer] = &[
         reads: &[(&CLAUDE, BOTH), (&COPILOT, BOTH)],
         loses: true,
         runs: true,
-        says: "asks its user what is asked about; chat.hookFilesLocations in its settings says which files it reads",
+        says: "asks its user for verdicts of ask; the setting chat.hookFilesLocations lists the files it reads",
     },
     Importer {
         title: "Grok CLI",
@@ -61,7 +61,7 @@ static IMPORTERS: &[Importer] = &[
         reads: &[(&CLAUDE, BOTH)],
         loses: true,
         runs: true,
-        says: "has no questions, so that these are denials; what fails or is late lets the call run",
+        says: "cannot ask, so ask becomes deny; a hook that fails or times out lets the call run",
     },
     Importer {
         title: "Cursor",
@@ -71,7 +71,7 @@ static IMPORTERS: &[Importer] = &[
         reads: &[(&CLAUDE, BOTH)],
         loses: true,
         runs: true,
-        says: "does so if it includes third-party configurations; what is asked about is denied there",
+        says: "does so if it includes third-party configurations; ask becomes deny there",
     },
     Importer {
         title: "Copilot CLI",
@@ -81,7 +81,7 @@ static IMPORTERS: &[Importer] = &[
         reads: &[(&CLAUDE, &[Scope::Project])],
         loses: true,
         runs: true,
-        says: "does so in a folder that it trusts",
+        says: "does so in folders that it trusts",
     },
     Importer {
         title: "Devin CLI",
@@ -91,7 +91,7 @@ static IMPORTERS: &[Importer] = &[
         reads: &[(&CLAUDE, BOTH)],
         loses: true,
         runs: true,
-        says: "has no questions, so that these are denials; read_config_from.claude in its settings says whether it reads them",
+        says: "cannot ask, so ask becomes deny; the setting read_config_from.claude turns this on or off",
     },
     Importer {
         title: "Continue CLI",
@@ -101,7 +101,7 @@ static IMPORTERS: &[Importer] = &[
         reads: &[(&CLAUDE, BOTH)],
         loses: true,
         runs: false,
-        says: "version 1.5.47 reads them and runs none, so that its calls are not judged",
+        says: "version 1.5.47 reads them but runs none, so its calls are not checked",
     },
 ];
 
@@ -159,7 +159,7 @@ fn told(importer: &Importer, known: &Known, (path, entries): (&Path, &[Entry]), 
         return check(Level::Warn, format!("{path} is also read by {title}, found by {}: {says}", found.display()), "");
     }
     match tried(importer, known, entries, here) {
-        None => check(Level::Ok, format!("{about}, which is not tried; it {says}"), ""),
+        None => check(Level::Ok, format!("{about}, which was not tested; it {says}"), ""),
         Some(Ok(())) => check(Level::Ok, format!("{about}, and a trial call is denied; it {says}"), ""),
         Some(Err(why)) => {
             let todo = format!("toolgate install {}", known.name());

@@ -63,17 +63,14 @@ impl Target {
         if leads_to(&link, own) || is_free(&link) {
             return Ok(Target::at(&link, own, own));
         }
-        Err(Failure::new(
-            exit::DATA,
-            format!("{} is there, and is no link of Toolgate's; move it away", link.display()),
-        ))
+        Err(Failure::new(exit::DATA, format!("{} exists and is not Toolgate's link; move it away", link.display())))
     }
 
     fn at(link: &Path, program: &Path, to: &Path) -> Self {
         let path = link.display().to_string();
         let mut notes = Vec::new();
         if quoted(&path) != path {
-            notes.push(format!("{path} has characters that a shell reads otherwise, so other agents may not find it"));
+            notes.push(format!("{path} has characters that are special in a shell, so other agents may not find it"));
         }
         Target { path, makes: (!leads_to(link, program)).then(|| to.to_path_buf()), notes }
     }
@@ -86,7 +83,10 @@ impl Target {
             return Ok(Some(format!("{}, a link to {shown}, would be made", self.path)));
         }
         let failed = |error: &dyn std::fmt::Display| {
-            Failure::new(exit::IO, format!("the link {} was not made, and nothing is changed: {error}", self.path))
+            Failure::new(
+                exit::IO,
+                format!("the link {} could not be created, so nothing was changed: {error}", self.path),
+            )
         };
         let folder = link.parent().ok_or_else(|| failed(&"it is in no folder"))?;
         if to.is_absolute() {

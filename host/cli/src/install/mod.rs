@@ -74,19 +74,17 @@ use table::{Hooks, Known, NO_LENS, Scope, Way};
 
 #[derive(Args)]
 #[command(after_help = "\
-What is there stays: other hooks, comments, the order. A file that cannot be read is not changed,
-and before a change it is copied to NAME.toolgate-backup beside it. The second time nothing is to be
-done.
+Other hooks, comments and the order are kept. A file that cannot be parsed is not changed, and a
+backup NAME.toolgate-backup is written before each change. Running it again changes nothing.
 
---packs takes the place of the packs that were chosen, and --plugin with its options that of the
-plugins that were named; what else the hook is called with stays.
+--packs replaces the packs chosen earlier, and --plugin with its options the plugins named earlier;
+the hook's other options are kept.
 
-Toolgate is taken out, options of its hook are, and plugins or --no-lens are added to it only at a
-terminal of yours: not below an agent. With --dry-run anyone may see what would be changed.
+Adding plugins or --no-lens, and removing options of the hook, requires a confirmation word at a
+terminal that no agent controls. --dry-run works anywhere.
 
-Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
-configuration that makes no sense, or a plugin that is none, 66 a file that cannot be read, or no
-home folder, 70 and above a fault of Toolgate's own or of the disk.")]
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 invalid arguments, 65 an
+invalid configuration or plugin, 66 an unreadable file or no home folder, 70 and above internal errors or disk errors.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     change: Change,
@@ -106,16 +104,15 @@ pub(crate) struct Arguments {
 
 #[derive(Args)]
 #[command(after_help = "\
-What else is in the agent's configuration stays as it is now, and what was there before Toolgate was
-put in it does, too. Before a change it is copied to NAME.toolgate-backup beside it; a file with
-nothing in it but what Toolgate wrote is removed without a copy.
+The rest of the agent's configuration is kept. A backup NAME.toolgate-backup is written before each
+change; a file with only Toolgate's own entries is deleted without a backup.
 
-Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see
-what would be changed.
+Uninstalling requires a confirmation word at a terminal that no agent controls. --dry-run works
+anywhere.
 
-Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
-configuration that makes no sense, 66 one that cannot be read, or no home folder, 70 and above a
-fault of Toolgate's own or of the disk.")]
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 invalid arguments, 65 an
+invalid configuration, 66 an unreadable one or no home folder, 70 and above internal errors
+or of the disk.")]
 pub(crate) struct Removal {
     #[command(flatten)]
     change: Change,
@@ -136,7 +133,7 @@ struct Change {
     #[arg(long)]
     user: bool,
 
-    /// Only show what would be changed
+    /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
 }
@@ -195,8 +192,8 @@ fn packs_off(packs: &Packs) -> Option<String> {
     let off = rules::off_by_default().ok()?;
     let off = off.iter().filter(|(name, _)| is_on(name) != Some(true));
     let off: Vec<String> = off.map(|(name, about)| format!("{name} ({about})")).collect();
-    let list = "`toolgate rules packs` shows all packs, and `packs: [NAME]` in your rule file switches one on";
-    (!off.is_empty()).then(|| format!("packs of rules that are off: {}; {list}", off.join(", ")))
+    let list = "`toolgate rules packs` shows all packs, and `packs: [NAME]` in your rule file turns one on";
+    (!off.is_empty()).then(|| format!("rule packs that are off: {}; {list}", off.join(", ")))
 }
 
 /// What is to become of a file.
@@ -249,7 +246,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
             ];
             let given = all.into_iter().filter(|(given, ..)| *given);
             let (names, instead): (Vec<_>, Vec<_>) = given.map(|(_, name, instead)| (name, instead)).unzip();
-            let message = format!("{} has no place for {}; {}", known.title(), names.join(", "), instead.join("; "));
+            let message = format!("{} has no setting for {}; {}", known.title(), names.join(", "), instead.join("; "));
             return Err(Failure::new(exit::USAGE, message));
         }
         Way::Shim(text) => {
@@ -259,11 +256,12 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     };
     if matches!(known.way, Way::Shim(_)) && file.exists() && !file.text()?.starts_with(shim::MARK) {
-        let message = format!("{} is there, and Toolgate did not write it; move it away first", file.path.display());
+        let message = format!("{} exists, but Toolgate did not write it; move it away first", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
     if change.scope() == Scope::Project && !file.is_below(&table::project()?) {
-        let message = format!("{} is a link out of the project, which is not followed", file.path.display());
+        let message =
+            format!("{} is a symbolic link out of the project, which Toolgate does not follow", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
     let entries = match &known.way {
@@ -292,7 +290,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if fresh {
         notes.extend(packs_off(&arguments.packs));
         notes.push(format!(
-            "{} reads this when it starts; `toolgate doctor {}` says whether it works",
+            "{} reads this when it starts; `toolgate doctor {}` checks whether it works",
             known.title(),
             known.name()
         ));
@@ -332,10 +330,10 @@ fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> O
     let sees_less = fewer || !gone.is_empty() || new.iter().any(|word| *word == NO_LENS);
     let less = if sees_less { ", and sees less" } else { "" };
     let question = format!(
-        "The hook is called {} then{less}.\nType {{word}} to have it so:",
+        "The hook is called {} then{less}.\nType {{word}} to confirm:",
         changes.iter().map(|change| plain(change)).collect::<Vec<_>>().join(", ")
     );
-    Some(Loosens { question, otherwise: "the hook's options stay as they are" })
+    Some(Loosens { question, otherwise: "the hook's options were not changed" })
 }
 
 /// `toolgate uninstall`.
@@ -354,7 +352,7 @@ pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
     }
     let question =
         format!("{} acts without being asked about then.\nType {{word}} to take Toolgate out:", known.title());
-    let loosens = Loosens { question, otherwise: "Toolgate is not taken out" };
+    let loosens = Loosens { question, otherwise: "Toolgate was not uninstalled" };
     if !matches!(next, Next::Same) {
         notes.extend(left_behind(known, &file));
     }
@@ -374,7 +372,7 @@ fn left_behind(known: &Known, file: &File) -> Option<String> {
     let entries = hooks::entries(known, hooks, &root);
     let mut programs = entries.iter().filter_map(|entry| entry.words.first());
     let link = programs.find(|program| program::is_link(program, known.name()) && Path::new(program).is_symlink())?;
-    Some(format!("{link} stays, as others may call it; remove it with the program"))
+    Some(format!("{link} was kept, as other agents may use it; remove it with the program"))
 }
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
@@ -391,7 +389,7 @@ fn without(known: &Known, file: &File) -> Result<Next, Failure> {
 }
 
 fn unreadable(file: &File, error: &str) -> Failure {
-    let message = format!("{} is left as it is: {error}", file.path.display());
+    let message = format!("{} was not changed: {error}", file.path.display());
     Failure::new(exit::DATA, message)
 }
 
@@ -425,7 +423,7 @@ impl Change {
         let after = match next {
             Next::Same => {
                 make()?;
-                "nothing is to be done".to_owned()
+                "nothing to do".to_owned()
             }
             Next::Text(text) => {
                 self.show(file, text)?;
@@ -474,7 +472,7 @@ impl Change {
 }
 
 fn changed(what: &str, backup: Option<&Path>) -> String {
-    backup.map_or_else(|| what.to_owned(), |backup| format!("{what}; as it was: {}", backup.display()))
+    backup.map_or_else(|| what.to_owned(), |backup| format!("{what}; backup: {}", backup.display()))
 }
 
 #[cfg(test)]
@@ -534,7 +532,7 @@ mod tests {
         for (before, after, expected) in cases {
             let entries = hooks::entries(known, hooks, &hooks::parse(&text(after)).expect("JSON"));
             let asked = less(known, hooks, &text(before), &entries).map(|loosens| loosens.question);
-            let expected = expected.map(|what| format!("The hook is called {what}\nType {{word}} to have it so:"));
+            let expected = expected.map(|what| format!("The hook is called {what}\nType {{word}} to confirm:"));
             assert_eq!(asked, expected, "{before} {after}");
         }
     }

@@ -164,7 +164,7 @@ impl Off {
             }
             Off::ForProjects(_) if own.scope == Scope::User => None,
             Off::Variable(name) | Off::ForProjects(name) => {
-                let says = || format!("the variable {name} switches Toolgate's hooks off");
+                let says = || format!("the variable {name} turns Toolgate's hooks off");
                 (place.variable)(name).filter(|value| says_yes(value)).map(|_| says())
             }
         }

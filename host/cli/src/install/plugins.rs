@@ -10,7 +10,7 @@ pub(super) fn checks() -> Vec<Check> {
         Ok((all, _)) if all.is_empty() => vec![check("installed", Level::Ok, "none".to_owned(), String::new())],
         Ok((all, store)) => all.iter().map(|one| told(one, one.damage(&store))).collect(),
         Err(error) => {
-            vec![check("readable", Level::Fail, error.to_string(), "until then every call is blocked".to_owned())]
+            vec![check("readable", Level::Fail, error.to_string(), "until then, every call is blocked".to_owned())]
         }
     }
 }
@@ -37,18 +37,18 @@ pub(super) fn without(words: Vec<String>) -> Vec<String> {
 fn told(one: &Installed, wrong: Option<String>) -> Check {
     let name = &one.name;
     match (wrong, &one.held) {
-        (Some(wrong), _) => check("usable", Level::Fail, wrong, "until then every call is blocked".to_owned()),
+        (Some(wrong), _) => check("usable", Level::Fail, wrong, "until then, every call is blocked".to_owned()),
         (None, Some(_)) => check(
             "held back",
             Level::Warn,
-            format!("{name}: a newer version asks for more, and the one before is in force"),
+            format!("{name}: a newer version needs more grants; the older one is active"),
             format!("toolgate plugin list, then toolgate plugin grant {name}"),
         ),
         (None, None) if one.is_revoked() => {
-            let says = format!("{name} has nothing of what it asks for; what it judges it judges without");
+            let says = format!("{name} has none of the grants it asks for, and works without them");
             check("granted", Level::Ok, says, String::new())
         }
-        (None, None) => check("installed", Level::Ok, format!("{name} is in force"), String::new()),
+        (None, None) => check("installed", Level::Ok, format!("{name} is active"), String::new()),
     }
 }
 

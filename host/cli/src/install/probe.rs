@@ -107,7 +107,7 @@ impl Probe<'_> {
     fn hear(&self, text: &str, rules: Option<&str>) -> Result<Heard, String> {
         let trial = Trial { event: self.event, command: text, cwd: self.folder };
         let payload = self.dialect.trial(&trial);
-        let nowhere = |error: std::io::Error| format!("there is no place for a trial's files: {error}");
+        let nowhere = |error: std::io::Error| format!("no folder for trial files: {error}");
         let scratch = tempfile::tempdir().map_err(nowhere)?;
         let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
         match self.chain {
@@ -190,7 +190,7 @@ fn once_within(limit: Duration, mut command: Command, input: &str) -> Result<Str
     });
     writer.and(other).and(waiter).map_err(unstarted)?;
     let Ok(output) = output.recv_timeout(limit) else {
-        return Err(format!("it gives no answer within {} s", limit.as_secs_f64()));
+        return Err(format!("it does not answer within {} s", limit.as_secs_f64()));
     };
     group.leave();
     let (status, said, complaint) = output.map_err(unstarted)?;
@@ -219,7 +219,7 @@ fn session(mut command: Command, event: &str, payload: &Value) -> Result<String,
     // It is of no more use.
     drop(group);
     let _ = child.wait();
-    result.ok_or_else(|| format!("`serve --stdio` gives no result within {TIMEOUT} s"))
+    result.ok_or_else(|| format!("`serve --stdio` has no result within {TIMEOUT} s"))
 }
 
 /// The result of the one request that is made.

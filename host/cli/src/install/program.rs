@@ -29,21 +29,21 @@ const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// If it is not known, is gone or cannot be written into a configuration file.
 pub(crate) fn running() -> Result<String, Failure> {
     let unusable = |why: &str| {
-        let message = format!("the path of this program cannot be written into a configuration: {why}");
+        let message = format!("this program's path cannot be used in a configuration: {why}");
         Failure::new(exit::SOFTWARE, message)
     };
     let path = dirs::program().map_err(|error| unusable(&error.to_string()))?;
     if !path.is_absolute() || !path.is_file() {
-        return Err(unusable(&format!("{} is not there any more", path.display())));
+        return Err(unusable(&format!("{} no longer exists", path.display())));
     }
-    let path = path.into_os_string().into_string().map_err(|_| unusable("it is no UTF-8 text"))?;
+    let path = path.into_os_string().into_string().map_err(|_| unusable("it is not UTF-8 text"))?;
     if path.chars().any(char::is_control) {
         return Err(unusable("it has control characters"));
     }
     // By that name an entry is told from others later on.
     if Path::new(&path).file_name().is_none_or(|name| name != NAME) {
         let message = format!(
-            "agents are told to run a program that is called {NAME}, and this is {path}; rename it, or install it as \
+            "hooks run a program named {NAME}, but this is {path}; rename it, or install it as \
              /usr/local/bin/{NAME}"
         );
         return Err(Failure::new(exit::USAGE, message));
@@ -65,18 +65,18 @@ pub(crate) enum Standing {
 pub(crate) fn standing(path: &Path) -> Standing {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if let Some(cache) = real.ancestors().skip(1).find(|folder| folder.join(CACHE_TAG).exists()) {
-        return Standing::Loose(format!("`cargo clean` removes it with {}", cache.display()));
+        return Standing::Loose(format!("`cargo clean` deletes it with {}", cache.display()));
     }
     let temporary = std::env::temp_dir();
     let mut passing = PASSING.iter().map(Path::new).chain([temporary.as_path()]);
     if let Some(folder) = passing.find(|folder| real.starts_with(folder)) {
-        return Standing::Loose(format!("{} does not keep what is in it", folder.display()));
+        return Standing::Loose(format!("{} is temporary", folder.display()));
     }
     for part in real.ancestors() {
         let Ok(about) = fs::metadata(part) else { continue };
         // In a sticky folder others cannot replace what is not theirs.
         if about.mode() & 0o002 != 0 && (part == real || about.mode() & 0o1000 == 0) {
-            return Standing::Loose(format!("everybody may write {}", part.display()));
+            return Standing::Loose(format!("{} is writable by everyone", part.display()));
         }
     }
     let writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();

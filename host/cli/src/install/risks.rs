@@ -83,7 +83,7 @@ const CLAUDE_MANAGED: &[In] =
 
 static CLAUDE: Risks = Risks {
     asks: &["PreToolUse"],
-    since: Some(([2, 1, 295], "is reported to ignore onFailure, so that a failure lets the call run")),
+    since: Some(([2, 1, 295], "reportedly ignores onFailure, so a failing hook lets the call run")),
     off: &[
         Any(
             &[
@@ -121,7 +121,7 @@ static CODEX: Risks = Risks {
         file: User("config.toml"),
         key: "/features/unified_exec_tty",
         by: False,
-        or: "what Codex types into a terminal that a call has left open is shown to no hook",
+        or: "Codex shows no hook the text that it types into a terminal left open by a call",
         todo: "set unified_exec_tty = false under [features] in Codex's config.toml",
     }),
     folder: Some(Depends { all: false, trusts: folder::codex }),
@@ -139,7 +139,7 @@ static GEMINI: Risks = Risks {
 
 static COPILOT: Risks = Risks {
     asks: &["preToolUse"],
-    since: Some(([1, 0, 74], "is reported to run calls that a hook denies")),
+    since: Some(([1, 0, 74], "reportedly runs calls that a hook denies")),
     // It puts `^(?:` and `)$` round them.
     matchers: &[".*"],
     claudes: &[Scope::Project],

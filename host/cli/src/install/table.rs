@@ -18,7 +18,7 @@ pub(crate) static AGENTS: &[&Known] = &[&CLAUDE, &CODEX, &GEMINI, &COPILOT, &DRO
 /// Reads an agent's name on the command line.
 pub(crate) fn parser() -> impl TypedValueParser<Value = &'static Known> {
     let names = AGENTS.iter().map(|known| PossibleValue::new(known.name()).help(known.title()));
-    let named = |name: String| AGENTS.iter().copied().find(|known| known.name() == name).ok_or("it is no agent");
+    let named = |name: String| AGENTS.iter().copied().find(|known| known.name() == name).ok_or("it is not an agent");
     PossibleValuesParser::new(names).try_map(named)
 }
 
@@ -285,7 +285,7 @@ pub(crate) static CLAUDE: Known = Known {
         ],
         ..usual(claude)
     }),
-    left: ("", "whoever has no Toolgate at that path cannot make Claude Code run anything here"),
+    left: ("", "people without Toolgate at that path cannot use Claude Code here"),
 };
 
 pub(crate) static CODEX: Known = Known {
@@ -307,10 +307,10 @@ pub(crate) static CODEX: Known = Known {
         ..usual(codex)
     }),
     left: (
-        "Codex runs no hook that you have not trusted, and `codex exec` says nothing about it: start codex, type /hooks \
-         and trust those of Toolgate. After each change of them, too. And what Codex types into a terminal that a call has \
-         left open is shown to no hook: `unified_exec_tty = false` under [features] in its config.toml closes that",
-        "Codex reads a project's hooks only if the project is trusted, and is reported to leave them out in `codex exec` \
+        "Codex runs only hooks that you have trusted, and `codex exec` silently skips the others: start codex, type /hooks \
+         and trust Toolgate's hooks, again after each change. Codex shows no hook the text that it types into a terminal \
+         left open by a call: `unified_exec_tty = false` under [features] in its config.toml prevents that",
+        "Codex reads a project's hooks only if the project is trusted, and reportedly skips them in `codex exec` \
          even then: --user is safer",
     ),
 };
@@ -329,7 +329,7 @@ pub(crate) static GEMINI: Known = Known {
         timeout: ("timeout", 1000),
         ..usual(gemini)
     }),
-    left: ("", "Gemini CLI may leave out a project's settings where you have not trusted the folder"),
+    left: ("", "Gemini CLI may skip a project's settings in folders that you have not trusted"),
 };
 
 pub(crate) static COPILOT: Known = Known {
@@ -353,10 +353,7 @@ pub(crate) static COPILOT: Known = Known {
         timeout: ("timeoutSec", 1),
         ..usual(copilot)
     }),
-    left: (
-        "",
-        "in a folder that you have not trusted, `copilot -p` leaves out a project's hooks without a word: --user is safer",
-    ),
+    left: ("", "in a folder that you have not trusted, `copilot -p` silently skips a project's hooks: --user is safer"),
 };
 
 pub(crate) static DROID: Known = Known {
@@ -406,7 +403,10 @@ pub(crate) static CURSOR: Known = Known {
         fixed: Some((&["version"], Fixed::Number(1))),
         ..usual(cursor)
     }),
-    left: ("this follows Cursor's documentation and was not tried with Cursor itself", ""),
+    left: (
+        "Cursor support is experimental: it follows Cursor's documentation and was not tested with Cursor itself",
+        "",
+    ),
 };
 
 pub(crate) static PI: Known = Known {
@@ -443,7 +443,7 @@ impl Known {
     /// The user's folder for this agent.
     ///
     /// # Errors
-    /// If the home folder is not known, or a variable names no absolute path.
+    /// If the home folder is unknown, or a variable names no absolute path.
     pub(crate) fn folder(&self) -> Result<PathBuf, Failure> {
         let said =
             self.base.variable.and_then(|name| Some((name, std::env::var_os(name).filter(|it| !it.is_empty())?)));
@@ -452,14 +452,14 @@ impl Known {
             Some((name, _)) => {
                 return Err(Failure::new(
                     exit::USAGE,
-                    format!("{name} is not an absolute path, so that it is unclear which folder is meant"),
+                    format!("{name} is not an absolute path, so the folder is ambiguous"),
                 ));
             }
             None => {
                 let home = dirs::home().ok_or_else(|| {
                     Failure::new(
                         exit::NO_INPUT,
-                        "the home folder is not known; set HOME to an absolute path, or use --project",
+                        "the home folder is unknown; set HOME to an absolute path, or use --project",
                     )
                 })?;
                 Path::new(&home).join(self.base.home)

@@ -19,11 +19,11 @@ use crate::show::quoted;
 /// Whether an agent is offered the shared terminal.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Switch {
-    /// Let pi run its commands in a pane beside it, if it runs inside tmux; of other agents, say what to do for that
+    /// Run pi's commands in a tmux pane beside it; for other agents, show how to set that up
     #[arg(long, overrides_with = "no_terminal")]
     terminal: bool,
 
-    /// Do not let it [default, unless an earlier installation says otherwise]
+    /// Do not run commands in a pane [default, unless an earlier installation chose otherwise]
     #[arg(long, overrides_with = "terminal")]
     no_terminal: bool,
 }
@@ -50,9 +50,9 @@ pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
              env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"] and tool_timeout_sec = 3700"
         ),
         "gemini" => format!("gemini mcp add toolgate {program} mcp"),
-        _ => format!("name {program} with the argument mcp in its configuration of MCP servers"),
+        _ => format!("add {program} with the argument mcp to its MCP server configuration"),
     };
-    Some(format!("{} gets at the shared terminal as an MCP server: {how}", known.title()))
+    Some(format!("{} uses the shared terminal through an MCP server: {how}", known.title()))
 }
 
 /// Where an agent's MCP servers stand: files below the user's folder for it or a project, and the key.
@@ -100,7 +100,7 @@ fn told(found: &Found) -> Vec<Check> {
     let ok = |name, says: String| check(name, Level::Ok, says, "");
     if found.offered.is_empty() {
         let says =
-            "no agent is offered it; toolgate install pi --terminal does that, for others see toolgate mcp --help";
+            "not set up for any agent; toolgate install pi --terminal sets up pi, for others see toolgate mcp --help";
         return vec![ok("offered", says.to_owned())];
     }
     let mut checks: Vec<Check> = found
@@ -110,7 +110,7 @@ fn told(found: &Found) -> Vec<Check> {
         .collect();
     checks.extend(found.without.iter().map(|file| {
         let says =
-            format!("{}: without env_vars Codex passes no TMUX on, and the server offers nothing", file.display());
+            format!("{}: without env_vars Codex does not pass TMUX on, and the server offers no tools", file.display());
         check(
             "passed",
             Level::Warn,
@@ -127,7 +127,7 @@ fn told(found: &Found) -> Vec<Check> {
         false => check(
             "inside",
             Level::Warn,
-            "this is no tmux session: an agent that is started here is not offered the terminal".to_owned(),
+            "this is not a tmux session, so an agent started here does not get the terminal".to_owned(),
             "start the agent inside tmux",
         ),
     });

@@ -48,15 +48,18 @@ pub(super) fn run(report: &mut Report, place: &Place) {
         }
         if slowest > *limit / 2 {
             let (took, limit) = (slowest.as_millis(), limit.as_millis());
-            late.push((Level::Warn, format!("{event}: an answer takes {took} ms, and the call runs after {limit} ms")));
+            late.push((
+                Level::Warn,
+                format!("{event}: an answer takes {took} ms, but the agent stops waiting after {limit} ms"),
+            ));
         }
         longest = longest.max(slowest);
     }
-    let todo = "run the command by hand to see why; `toolgate rules lint` says whether a rule file is broken";
+    let todo = "run the command by hand to see why; `toolgate rules lint` checks the rule files";
     report.all("denies", denies, "a trial call that must not run".to_owned(), todo);
-    report.all("passes", passes, "a trial call that is harmless, without a word".to_owned(), todo);
-    report.all("asks", asks, "a trial call that is asked about reaches you or is denied".to_owned(), todo);
-    let todo = "see what else the machine does, and which plugins and rules there are";
+    report.all("passes", passes, "a harmless trial call passes silently".to_owned(), todo);
+    report.all("asks", asks, "a trial call with verdict ask reaches you or is denied".to_owned(), todo);
+    let todo = "check the machine's load, the plugins and the rules";
     report.all("time", late, format!("an answer takes {} ms at most", longest.as_millis()), todo);
 }
 
@@ -116,7 +119,7 @@ pub(super) fn version(report: &mut Report, program: Option<&Path>) {
     match numbers(&said) {
         Some(version) if version >= since => report.ok("version", version.map(|part| part.to_string()).join(".")),
         Some(_) => {
-            let says = format!("{} is {}, and before {wanted} it {before}", program.display(), said.trim());
+            let says = format!("{} is {}; before {wanted} it {before}", program.display(), said.trim());
             report.add("version", Level::Warn, says, todo);
         }
         None => {

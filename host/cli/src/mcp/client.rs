@@ -42,7 +42,7 @@ impl Person for Client {
                 answer.action == ElicitationAction::Accept && said == Some(&Value::Bool(true))
             }
             Err(error) => {
-                tracing::warn!(%error, "the client's user was not asked");
+                tracing::warn!(%error, "the client did not ask its user");
                 false
             }
         }

@@ -26,7 +26,7 @@ impl Mailbox {
     /// What there is, above the text of a result.
     pub(crate) fn before(&self, text: String) -> String {
         let Kept { texts, lost } = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let lost = (lost > 0).then(|| format!("[{lost} earlier messages are left out]"));
+        let lost = (lost > 0).then(|| format!("[{lost} earlier messages omitted]"));
         let all: Vec<String> = lost.into_iter().chain(texts).chain([text]).collect();
         all.join("\n\n")
     }

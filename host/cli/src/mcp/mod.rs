@@ -25,26 +25,24 @@ use server::Server;
 
 #[derive(Args)]
 #[command(after_help = "\
-Started by an agent that runs inside tmux, it offers two tools: `bash` runs commands in a pane
-beside the agent, where you see them and can type, too; `read_terminal` reads that pane. Outside
-tmux it offers none. TMUX_MIRROR_TARGET names a pane of yours to be used instead of a new one, like
-%3.
+When an agent inside tmux starts it, it offers two tools: `bash` runs commands in a pane beside the
+agent, where you can watch and type; `read_terminal` reads that pane. Outside tmux it offers none. Set
+TMUX_MIRROR_TARGET to use an existing pane, like %3, instead of a new one.
 
-Agents are told of it once, with the whole path where toolgate is not on their PATH:
+Register it once with each agent, with the full path if toolgate is not on PATH:
   Claude Code  claude mcp add toolgate --scope user -- toolgate mcp
   Codex        codex mcp add toolgate -- toolgate mcp
                and in its config.toml below [mcp_servers.toolgate]:
                env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"]
                tool_timeout_sec = 3700
   Gemini CLI   gemini mcp add toolgate toolgate mcp
-  others       in their file for MCP servers, with what they ask for besides (OpenCode has a form of
-               its own; docs/guides/terminal.md has the lines of each):
+  others       in their MCP configuration (docs/guides/terminal.md has the details for each agent,
+               and OpenCode's own format):
                {\"mcpServers\": {\"toolgate\": {\"command\": \"toolgate\", \"args\": [\"mcp\"]}}}
   pi           needs none of this: toolgate install pi --terminal
 
-Only calls of these tools go through this server. The agent's own tools are guarded by `toolgate
-install AGENT`, and without that by nothing. Both judge the calls of these tools where both are
-installed.")]
+This server checks only calls of its own tools. Protect the agent's other tools with `toolgate
+install AGENT`. Where both are installed, both check these calls.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     packs: Packs,
@@ -52,7 +50,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     plugins: Plugins,
 
-    /// Show in the pane's border what was blocked, and why
+    /// Show blocked calls and the reasons in the pane's border
     #[arg(long)]
     border: bool,
 }

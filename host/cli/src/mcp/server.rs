@@ -36,14 +36,14 @@ const PROGRESS: Duration = Duration::from_secs(5);
 const DETAILS: &str = "toolgate";
 
 /// What is said of the tools where there are any.
-const OFFERED: &str = "The shell commands of these tools run in a terminal that the user sees and can type into. Each is \
-                       judged by Toolgate first; a call that is blocked says why.";
+const OFFERED: &str = "The shell commands of these tools run in a terminal that the user sees and can type into. \
+                       Toolgate checks each call first; a blocked call returns the reason.";
 
 /// What is said of the tools of plugins alone.
-const JUDGED: &str = "Each call of these tools is judged by Toolgate first; one that is blocked says why.";
+const JUDGED: &str = "Toolgate checks each call of these tools first; a blocked call returns the reason.";
 
 /// What is said where there are none.
-const NONE: &str = "There are no tools here: the agent does not run inside tmux, so that there is no terminal to share. \
+const NONE: &str = "No tools available: the agent does not run inside tmux, so there is no terminal to share. \
                     The user has to start it in a tmux session.";
 
 /// A server, which is its session's.
@@ -140,7 +140,7 @@ impl SessionOf {
         };
         // What is no object is nothing that is taken for leave.
         let Ok(Value::Object(said)) = serde_json::from_str(&said) else {
-            return blocked("the gate gave no answer");
+            return blocked("the gate did not answer");
         };
         let text = |key: &str| said.get(key).and_then(Value::as_str);
         if said.get("block").is_some() {
@@ -253,7 +253,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let tools = self.0.tools().await?;
         if !tools.iter().any(|tool| tool.name == request.name) {
-            let why = if tools.is_empty() { NONE } else { "there is no such tool" };
+            let why = if tools.is_empty() { NONE } else { "unknown tool" };
             return Err(ErrorData::invalid_params(why, None));
         }
         let call = Call {
@@ -265,6 +265,6 @@ impl ServerHandler for Server {
         let session = self.session();
         // A task of its own: what panics in it must not leave the client without an answer.
         let done = tokio::spawn(async move { session.call(call).await }).await;
-        Ok(done.unwrap_or_else(|_| blocked("the tool itself failed")).into())
+        Ok(done.unwrap_or_else(|_| blocked("internal error in the tool")).into())
     }
 }

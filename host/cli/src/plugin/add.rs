@@ -13,7 +13,7 @@ use crate::show::{self, DIM, print};
 use crate::{Failure, exit, person};
 
 /// What is said where nothing is added.
-const OTHERWISE: &str = "no plugin is added";
+const OTHERWISE: &str = "no plugin was added";
 
 pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
             Ok(())
         })?;
         let message = format!(
-            "{}; the new version is held back, and the one before stays in force; `toolgate plugin grant {name}` lets it in",
+            "{}; the new version is held back and the old one stays active; `toolgate plugin grant {name}` activates it",
             refused.message
         );
         return Err(Failure::new(refused.code, message));
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
     store.update(|all| match &before {
         Some(before) => same(all, before).map(|one| *one = installed.clone()),
         None if all.iter().any(|one| one.name == name) => {
-            Err(Failure::new(exit::DATA, format!("{name} was added meanwhile; nothing is done")))
+            Err(Failure::new(exit::DATA, format!("{name} was added in the meantime; nothing was changed")))
         }
         None => {
             all.push(installed.clone());
@@ -59,10 +59,9 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
         return print(|out| writeln!(out, "{}", list::json(&installed, None)));
     }
     let mut out = anstream::stdout();
-    show::told(writeln!(out, "{name} is in force; toolgate plugin remove {name} takes it away"))?;
+    show::told(writeln!(out, "{name} is active; toolgate plugin remove {name} removes it"))?;
     if plugin.has_observer() || plugin.has_permission_gate() {
-        let again =
-            "Agents that are set up may not tell of all that it looks at: toolgate install AGENT adds what is missing";
+        let again = "Installed hooks may lack events that it needs: toolgate install AGENT adds them";
         show::told(writeln!(out, "{again}"))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -80,10 +79,10 @@ fn granted(arguments: &Add, version: &Version, before: Option<&Installed>, judge
     let old = before.map(|before| before.granted.clone()).unwrap_or_default();
     let folders = arguments.limits.folders()?;
     if folders.is_some() && !capabilities.contains(&Capability::Files) {
-        return Err(Failure::new(exit::USAGE, "--folder narrows files, which it would not have"));
+        return Err(Failure::new(exit::USAGE, "--folder restricts files, which is not granted"));
     }
     if arguments.limits.rewrite && !judges {
-        return Err(Failure::new(exit::USAGE, "--rewrite is for plugins that judge calls"));
+        return Err(Failure::new(exit::USAGE, "--rewrite is for gate plugins"));
     }
     let rewrite = arguments.limits.rewrite || (old.rewrite && judges);
     Ok(Granted { capabilities, rewrite, folders: folders.or(old.folders) })

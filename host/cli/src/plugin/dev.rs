@@ -20,22 +20,22 @@ const LEFT_OUT: [&str; 4] = ["target", "dist", "node_modules", "__pycache__"];
 const MOST: usize = 2_000;
 
 pub(super) const HELP: &str = "\
-What builds the plugin stands in its plugin.toml, as `build = [\"PROGRAM\", \"ARGUMENT\", ...]`, or
-behind `--`. It runs in FOLDER. Files in target, dist, node_modules, __pycache__ and folders that
-begin with a dot are not watched.
+The build command comes from plugin.toml, as `build = [\"PROGRAM\", \"ARGUMENT\", ...]`, or from the
+arguments after `--`. It runs in FOLDER. Files in target, dist, node_modules, __pycache__ and folders
+that begin with a dot are not watched.
 
 Example:
   toolgate plugin dev my-plugin -- cargo build --release --target wasm32-unknown-unknown
 
-It goes on until it is interrupted. Exit codes: 64 nothing says how it is built, 65 wrong data or a
-build that failed, 66 no such folder; with --once those of `toolgate plugin test`, too.";
+It runs until interrupted. Exit codes: 64 no build command, 65 invalid data or a failed build, 66 no
+such folder; with --once also those of `toolgate plugin test`.";
 
 #[derive(Args)]
 pub(super) struct Arguments {
     /// The plugin's folder
     folder: PathBuf,
 
-    /// What builds it [default: what its plugin.toml says]
+    /// The build command [default: from its plugin.toml]
     #[arg(last = true, value_name = "PROGRAM")]
     build: Vec<String>,
 
@@ -58,8 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         });
         let watching = watching.map_err(Failure::software)?;
         if build.is_empty() {
-            let message =
-                "nothing says how it is built: write `build` into its plugin.toml, or the program behind `--`";
+            let message = "no build command: add `build` to its plugin.toml, or give the command after `--`";
             return Err(Failure::new(exit::USAGE, message));
         }
         let outcome = match built(&folder, &build) {

@@ -13,7 +13,7 @@ use crate::{Failure, exit, person, show};
 
 pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("nothing is granted here")?;
+    person::present("nothing can be granted here")?;
     let store = Store::of_user()?;
     let before = installed(&store, &arguments.name)?;
     let version = before.held.as_ref().unwrap_or(&before.version);
@@ -27,25 +27,25 @@ pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     let folders = arguments.limits.folders()?.or_else(|| old.folders.clone());
     let granted = Granted { capabilities, rewrite: old.rewrite || arguments.limits.rewrite, folders };
     if granted == *old && before.held.is_none() {
-        return said(&format!("{} may do all that already", before.name));
+        return said(&format!("{} already has these grants", before.name));
     }
     // What is damaged is said before anybody agrees to it.
     store.component(&before.name, version)?;
     let offer = Offer { name: &before.name, version, before: Some(&before), granted: &granted };
-    person::agrees(&offer.question()?, "nothing is granted")?;
+    person::agrees(&offer.question()?, "nothing was granted")?;
     store.update(|all| {
         let one = same(all, &before)?;
         (one.version, one.granted, one.held) = (version.clone(), granted.clone(), None);
         Ok(())
     })?;
     let name = &before.name;
-    said(&format!("{name} is in force; toolgate plugin revoke {name} takes back what it may do"))
+    said(&format!("{name} is active; toolgate plugin revoke {name} revokes its grants"))
 }
 
 /// It forbids the plugin more, and what judges goes on to judge; but one that sees less may let more pass.
 pub(super) fn revoke(arguments: &Revoke) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("nothing is taken back here")?;
+    person::present("nothing can be revoked here")?;
     let store = Store::of_user()?;
     let name = &installed(&store, &arguments.name)?.name;
     store.update(|all| {
@@ -67,27 +67,25 @@ pub(super) fn revoke(arguments: &Revoke) -> Result<ExitCode, Failure> {
     })?;
     let what =
         if arguments.capabilities.is_empty() { "everything".to_owned() } else { arguments.capabilities.join(", ") };
-    said(&format!("{what} is taken back; {name} stays installed, and what it judges it judges without"))
+    said(&format!("{what} revoked; {name} stays installed and works without it"))
 }
 
 pub(super) fn remove(name: &str) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("no plugin is removed here")?;
+    person::present("no plugin can be removed here")?;
     let store = Store::of_user()?;
     let before = installed(&store, name)?;
     let mut text = Vec::new();
     words::version(&mut text, name, &before.version).map_err(Failure::output)?;
-    let question = format!(
-        "{}What it judged is judged without it then.\nType {{word}} to remove it:",
-        String::from_utf8_lossy(&text)
-    );
-    person::agrees(&question, "no plugin is removed")?;
+    let question =
+        format!("{}Calls are then evaluated without it.\nType {{word}} to remove it:", String::from_utf8_lossy(&text));
+    person::agrees(&question, "no plugin was removed")?;
     store.update(|all| {
         same(all, &before)?;
         all.retain(|one| one.name != name);
         Ok(())
     })?;
-    said(&format!("{name} is removed"))
+    said(&format!("{name} removed"))
 }
 
 fn said(text: &str) -> Result<ExitCode, Failure> {

@@ -72,7 +72,7 @@ fn row(out: &mut dyn std::io::Write, one: &Installed, wrong: Option<&str>) -> st
     }
     words::grants(out, one)?;
     if let Some(wrong) = wrong {
-        writeln!(out, "  {RED}wrong{RED:#}     {}; until then every call is blocked", plain(wrong))?;
+        writeln!(out, "  {RED}wrong{RED:#}     {}; until then, every call is blocked", plain(wrong))?;
     }
     let Some(held) = &one.held else { return Ok(()) };
     let more: BTreeSet<Capability> = held.asks_beyond(one);

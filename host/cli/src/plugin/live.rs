@@ -64,10 +64,7 @@ pub(crate) fn start(named: &[PathBuf], granted: &Granted, names: &[String]) -> R
     }
     let files: Vec<PathBuf> = authors.keys().cloned().collect();
     if files.is_empty() {
-        return Err(Failure::new(
-            exit::USAGE,
-            "there is nothing to watch: name an installed plugin, or a file with --plugin",
-        ));
+        return Err(Failure::new(exit::USAGE, "nothing to watch: name an installed plugin, or a file with --plugin"));
     }
     for file in &files {
         say(&format!("watching {}", file.display()));
@@ -107,7 +104,7 @@ impl Author {
         };
         let digest = new.description().component.sha256.clone();
         if digest == self.slot.current().description().component.sha256 {
-            return format!("{name} is the same as before");
+            return format!("{name} has not changed");
         }
         let source = Source { name: name.clone(), path: path.to_owned(), bytes };
         let granted = match self.granted(&name) {
@@ -116,11 +113,11 @@ impl Author {
         };
         match self.slot.put(new.clone(), &granted).await {
             Ok(number) => match self.keep(&source, &new, false) {
-                Ok(()) => format!("{name}: generation {number} is in force ({})", super::words::short(&digest)),
+                Ok(()) => format!("{name}: generation {number} is active ({})", super::words::short(&digest)),
                 Err(failure) => format!("{name}: the new build could not be put in the store: {}", failure.message),
             },
             Err(why @ SwapError::HeldBack { .. }) if self.granted.is_none() => match self.keep(&source, &new, true) {
-                Ok(()) => format!("{why}; `toolgate plugin grant {name}` lets it in force"),
+                Ok(()) => format!("{why}; `toolgate plugin grant {name}` activates it"),
                 Err(failure) => format!("{why}; it could not be put in the store: {}", failure.message),
             },
             Err(why) => format!("the new build of {name} is not used: {why}"),
@@ -143,7 +140,7 @@ impl Author {
         let store = Store::of_user()?;
         store.keep(&source.bytes)?;
         store.update(|plugins| {
-            let gone = || Failure::new(exit::NO_INPUT, format!("{} is not installed any more", source.name));
+            let gone = || Failure::new(exit::NO_INPUT, format!("{} is no longer installed", source.name));
             let one = plugins.iter_mut().find(|one| one.name == source.name).ok_or_else(gone)?;
             let version = source.version(new);
             match held {

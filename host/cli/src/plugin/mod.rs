@@ -38,14 +38,13 @@ use store::named;
 
 #[derive(Args)]
 #[command(after_help = "\
-A plugin is a WebAssembly component. It reaches nothing but what you grant it, and it can only add
-restrictions and advice: the guard judges every call as well, and the strictest verdict holds. What
-you grant may do more: with journal it notes events, which lift rules that wait for them. The guard
-comes first, then the installed plugins in the order of their names, then those of --plugin; the
-order changes no verdict.
+A plugin is a WebAssembly component with only the capabilities that you grant. It can only add
+restrictions and advice: the guard evaluates every call as well, and the strictest verdict wins. The
+journal capability is an exception: a plugin with it can record events, which lift rules that wait
+for them. The guard runs first, then the installed plugins by name, then those of --plugin; the order
+changes no verdict.
 
-Plugins are added, granted something, removed, and what they may do is taken back only at a terminal
-of yours: not below an agent.")]
+Adding, removing, granting and revoking require a terminal that no agent controls.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -53,44 +52,43 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show what a component does and asks for, and install it if you agree
+    /// Show what a component does and needs, and install it if you agree
     #[command(after_help = "\
 FILE is a component. FOLDER has a plugin.toml (name = \"..\", component = \"PATH\"), or exactly one
 .wasm file in itself, in dist, or in target/wasm32-unknown-unknown/release or
 target/wasm32-wasip1/release.
 
-The component is copied; what becomes of the file later does not matter. One with the name of an
-installed plugin is a new version of it: what was granted stays granted, and what it asks for beyond
-that is shown. If you do not agree to that, the new version is held back and the old one stays in
-force.
+The component is copied, so later changes of the file have no effect. A component with the name of an
+installed plugin is a new version of it: it keeps its grants, and new requests are shown. If you do not
+agree, the new version is held back and the old one stays active.
 
-Exit codes: 0 added, 2 refused or not confirmed; 64 wrong arguments, 65 not a component, 66 no such
-file, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 added, 2 refused or not confirmed; 64 invalid arguments, 65 not a component, 66 no such
+file, 70 and above internal errors.")]
     Add(Add),
-    /// List what is installed, and what it may do
-    #[command(after_help = "Exit codes: 0 all can be used, 1 one cannot, 65 it is not known which there are.")]
+    /// List installed plugins and their grants
+    #[command(after_help = "Exit codes: 0 all plugins are usable, 1 one is not, 65 the list is damaged.")]
     List(Shown),
-    /// Show what a component exports and asks for, its digests, and what it may do if it is installed
+    /// Show a component's exports, imports, digests and, if it is installed, its grants
     Inspect(Inspect),
-    /// Grant a plugin more of what it asks for, and let a version in force that was held back
+    /// Grant a plugin more capabilities, and activate a version that was held back
     #[command(after_help = "\
-Exit codes: 0 granted, 2 refused or not confirmed; 64 it does not ask for that, 65 wrong data, 66 no
+Exit codes: 0 granted, 2 refused or not confirmed; 64 not requested by the plugin, 65 invalid data, 66 no
 such plugin.")]
     Grant(Grant),
-    /// Take back what a plugin may do; it stays installed, and judges without it
+    /// Revoke a plugin's grants; it stays installed
     #[command(after_help = "\
-Exit codes: 0 taken back, 2 refused, 65 wrong data, 66 no such plugin, or it was not granted that.")]
+Exit codes: 0 revoked, 2 refused, 65 invalid data, 66 no such plugin or grant.")]
     Revoke(Revoke),
     /// Remove a plugin
-    #[command(after_help = "Exit codes: 0 removed, 2 refused or not confirmed, 65 wrong data, 66 no such plugin.")]
+    #[command(after_help = "Exit codes: 0 removed, 2 refused or not confirmed, 65 invalid data, 66 no such plugin.")]
     Remove(Named),
-    /// Run the cases of a plugin, without an agent
+    /// Run a plugin's test cases, without an agent
     #[command(after_help = test::HELP)]
     Test(test::Arguments),
-    /// Build a plugin and run its cases whenever one of its files changes
+    /// Rebuild a plugin and run its test cases whenever a file changes
     #[command(after_help = dev::HELP)]
     Dev(dev::Arguments),
-    /// Write a plugin to start from
+    /// Create a plugin from a template
     New(new::Arguments),
 }
 
@@ -111,19 +109,19 @@ struct Add {
     #[command(flatten)]
     limits: Limits,
 
-    /// Print what was added as JSON
+    /// Print the added plugin as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What is granted besides capabilities.
+/// Grants besides capabilities.
 #[derive(Args)]
 struct Limits {
     /// Let it look at files below this folder only; may be given several times
     #[arg(long = "folder", value_name = "DIR")]
     folders: Vec<PathBuf>,
 
-    /// Let it rewrite calls; what it makes of one is judged again
+    /// Allow it to rewrite calls; the result is evaluated again
     #[arg(long)]
     rewrite: bool,
 }
@@ -169,7 +167,7 @@ struct Grant {
     /// The plugin
     name: String,
 
-    /// What it is to have [default: all that it asks for]
+    /// The capabilities [default: all that it requests]
     #[arg(value_name = "CAPABILITY", value_parser = named)]
     capabilities: Vec<Capability>,
 
@@ -182,7 +180,7 @@ struct Revoke {
     /// The plugin
     name: String,
 
-    /// What is taken back, `rewrite` included [default: everything]
+    /// The grants to revoke, including `rewrite` [default: all]
     #[arg(value_name = "CAPABILITY", value_parser = PossibleValuesParser::new(revocable()))]
     capabilities: Vec<String>,
 }

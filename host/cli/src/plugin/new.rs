@@ -77,17 +77,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     check_name(name).map_err(|why| Failure::new(exit::USAGE, why))?;
     let folder = PathBuf::from(dirs::folder(Some(folder.as_deref().unwrap_or(Path::new(name))))?);
     if std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Failure::new(exit::USAGE, format!("{} is there already, and is not empty", folder.display())));
+        return Err(Failure::new(exit::USAGE, format!("{} already exists and is not empty", folder.display())));
     }
     if let Some(part) = hidden(&folder) {
-        let message = format!("{part} is a folder for settings, where a plugin is not looked for; name another one");
+        let message =
+            format!("{part} is a settings folder, where Toolgate does not look for plugins; choose another one");
         return Err(Failure::new(exit::USAGE, message));
     }
     for (path, text) in lang.files() {
         write(&folder.join(path), &text.replace(NAME, name))?;
     }
     let shown = folder.display();
-    print(|out| writeln!(out, "{name} is in {shown}; its README.md says how it is built, tested and installed"))
+    print(|out| writeln!(out, "created {name} in {shown}; its README.md explains how to build, test and install it"))
 }
 
 /// The first part of a path, below where it was given or below the home folder, that begins with a dot.

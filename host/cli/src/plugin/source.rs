@@ -99,7 +99,7 @@ fn in_folder(folder: &Path) -> Result<(Option<String>, PathBuf), Failure> {
     if let Some(manifest) = manifest(folder)? {
         let component = folder.join(&manifest.component);
         if !component.try_exists().unwrap_or(true) {
-            let missing = format!("{}: it is not there; is the plugin built?", component.display());
+            let missing = format!("{}: not found; is the plugin built?", component.display());
             return Err(Failure::new(exit::NO_INPUT, missing));
         }
         return Ok((Some(manifest.name), component));
@@ -109,7 +109,7 @@ fn in_folder(folder: &Path) -> Result<(Option<String>, PathBuf), Failure> {
         [one] => Ok((None, one.clone())),
         [] => Err(Failure::new(
             exit::DATA,
-            format!("{}: there is no {TOML} and no component; is the plugin built?", folder.display()),
+            format!("{}: no {TOML} and no component found; is the plugin built?", folder.display()),
         )),
         several => Err(Failure::new(
             exit::USAGE,
@@ -144,7 +144,7 @@ pub(super) fn as_component(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     if !bytes.starts_with(MODULE) {
         return Ok(bytes);
     }
-    let wrong = |why: String| format!("the module does not become a component: {why}");
+    let wrong = |why: String| format!("the module cannot be turned into a component: {why}");
     Plugin::check_module(loaded::engine()?, &bytes).map_err(wrong)?;
     let encode = || {
         let mut encoder = ComponentEncoder::default();
@@ -153,7 +153,7 @@ pub(super) fn as_component(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     // The encoder trusts what a module says of its types, and panics where that is cut off or made up.
     match std::panic::catch_unwind(encode) {
         Ok(encoded) => encoded.map_err(|error| wrong(format!("{error:#}"))),
-        Err(_) => Err(wrong("what it says of its types is damaged".to_owned())),
+        Err(_) => Err(wrong("its type information is damaged".to_owned())),
     }
 }
 

@@ -34,19 +34,16 @@ const TAKEN: [&str; 6] = [toolgate_builtin::NAME, "toolgate", "host", "builtin",
 /// Why the store, or something in it, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreError {
-    #[error("the home folder is not known, so there is no place for plugins; set HOME to an absolute path")]
+    #[error("the home folder is unknown, so Toolgate has no folder for plugins; set HOME to an absolute path")]
     NoPlace,
-    #[error("the installed plugins are not known: {0}")]
+    #[error("the installed plugins are unknown: {0}")]
     Private(#[from] PrivateError),
-    #[error(
-        "{path} is damaged ({why}), so it is not known which plugins judge; move it away and add your plugins again"
-    )]
+    #[error("{path} is damaged ({why}), so the installed plugins are unknown; move it away and add your plugins again")]
     Damaged { path: String, why: String },
     #[error("{path} has the schema {schema}, which this version of Toolgate does not know; use the one that wrote it")]
     Newer { path: String, schema: u64 },
     #[error(
-        "the plugin {name} cannot be used: {why}; `toolgate plugin add` puts it right, `toolgate plugin remove {name}` \
-         takes it away"
+        "the plugin {name} cannot be used: {why}; run `toolgate plugin add` again, or `toolgate plugin remove {name}`"
     )]
     Component { name: String, why: String },
 }
@@ -158,7 +155,7 @@ impl Store {
             check_name(&plugin.name).map_err(damaged)?;
             let digests = [Some(&plugin.version), plugin.held.as_ref()];
             if let Some(version) = digests.into_iter().flatten().find(|version| !is_digest(&version.digest)) {
-                return Err(damaged(format!("{} is no digest", version.digest)));
+                return Err(damaged(format!("{} is not a valid digest", version.digest)));
             }
         }
         if let Some([one, _]) = plugins.array_windows().find(|[one, next]| one.name == next.name) {
@@ -197,7 +194,7 @@ impl Store {
         let folder = Folder::open(&self.folder.join(COMPONENTS)).map_err(|error| unusable(error.to_string()))?;
         let read = folder.map(|folder| folder.read(&file_name(&version.digest), Others::Distrust, COMPONENT));
         let bytes = read.transpose().map_err(|error| unusable(error.to_string()))?.flatten();
-        let bytes = bytes.ok_or_else(|| unusable("its component is not there any more".to_owned()))?;
+        let bytes = bytes.ok_or_else(|| unusable("its component is missing".to_owned()))?;
         match Measure::of(&bytes).sha256 == version.digest {
             true => Ok(bytes),
             false => Err(unusable("its component was changed since it was added".to_owned())),
@@ -296,12 +293,12 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
         || !name.starts_with(|first: char| first.is_ascii_lowercase())
     {
         return Err(format!(
-            "{name:?} is no name for a plugin: it has at most {NAME} small letters, digits, dashes and underscores, and \
-             begins with a letter"
+            "{name:?} is not a valid plugin name: use at most {NAME} lower-case letters, digits, dashes and underscores, and \
+             begin with a letter"
         ));
     }
     match TAKEN.contains(&name) {
-        true => Err(format!("a plugin cannot be named {name}: that is Toolgate's own")),
+        true => Err(format!("the name {name} is reserved for Toolgate")),
         false => Ok(()),
     }
 }

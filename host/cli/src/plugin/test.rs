@@ -51,17 +51,17 @@ cases.yaml is a list:
     # A tool by pi's name, or an agent's own.
     call: {tool: write, input: {path: a, content: b}}
     expect: pass
-  - name: what it adds to a result
+  - name: text added to a result
     result: {tool: write, input: {path: a, content: b}, output: ok}
     adds: '^checked'          # a pattern; without it nothing may be added
 
 All keys: name, command | call | result, rules, cwd, expect, reason, adds, grants, rewrite.
 
-Without `rules` the plugin alone judges; with them the guard does as well, built-in rules included.
-`cwd` is a path from the folder of the cases, which is the default. `files` reaches no further than
-that folder, and nothing that acts is granted in a test.
+Without `rules` only the plugin runs; with `rules` the guard runs, too, with its built-in rules. `cwd`
+is relative to the folder of the cases, the default. `files` is limited to that folder, and a test
+grants no capability that acts.
 
-Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 65 wrong cases or not a component, 66 no
+Exit codes: 0 all pass, 1 some fail, 64 invalid arguments, 65 invalid cases or not a component, 66 no
 such file.";
 
 #[derive(Args)]
@@ -157,14 +157,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let source = Source::find(&arguments.from)?;
     let file = arguments.cases.clone().unwrap_or_else(|| beside(&arguments.from, &source.path));
     if arguments.cases.is_none() && file.symlink_metadata().is_err_and(|error| is_missing(&error)) {
-        let message = format!("{}: there are no cases; --cases names a file of them", file.display());
+        let message = format!("{}: no test cases; --cases names a file with cases", file.display());
         return Err(Failure::new(exit::NO_INPUT, message));
     }
     let text = String::from_utf8(unlinked(&file, LARGEST)?).map_err(|_| wrong(&file, "it is not UTF-8 text"))?;
     let cases: Vec<Case> =
         serde_saphyr::from_str(&text).map_err(|error| wrong(&file, first_line(&error.to_string())))?;
     if cases.is_empty() {
-        return Err(wrong(&file, "there are no cases"));
+        return Err(wrong(&file, "no test cases"));
     }
     let file = file.canonicalize().map_err(|error| wrong(&file, &error.to_string()))?;
     let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -251,7 +251,7 @@ impl Bench {
         let expected = case.expect.ok_or("it needs `expect`")?;
         let files = self.rules(case)?;
         if case.rules.is_none() && !self.plugin.has_gate() {
-            return Err("the plugin judges no calls by itself, and the case has no `rules`".to_owned());
+            return Err("the plugin has no gate, and the case has no `rules`".to_owned());
         }
         let loaded = [self.loaded(case)];
         let (packs, root) = (Packs::default(), self.folder.display().to_string());
@@ -321,10 +321,10 @@ impl Bench {
         let added = observer.observe(&outcome).await.map(|addition| addition.text).filter(|text| !text.is_empty());
         match (&case.adds, added) {
             (None, None) => Ok(()),
-            (None, Some(added)) => Err(format!("it adds what is not expected: {added}")),
-            (Some(wanted), None) => Err(format!("it adds nothing, and not {wanted}")),
+            (None, Some(added)) => Err(format!("it adds unexpected text: {added}")),
+            (Some(wanted), None) => Err(format!("it adds nothing; expected {wanted}")),
             (Some(wanted), Some(added)) if matching(wanted, std::slice::from_ref(&added))? => Ok(()),
-            (Some(wanted), Some(added)) => Err(format!("what it adds does not match {wanted}: {added}")),
+            (Some(wanted), Some(added)) => Err(format!("the text it adds does not match {wanted}: {added}")),
         }
     }
 }
@@ -339,6 +339,6 @@ fn reasons(verdict: &Verdict) -> Vec<String> {
 }
 
 fn matching(pattern: &str, texts: &[String]) -> Result<bool, String> {
-    let pattern = Regex::new(pattern).map_err(|error| format!("{pattern} is no pattern: {error}"))?;
+    let pattern = Regex::new(pattern).map_err(|error| format!("{pattern} is not a valid pattern: {error}"))?;
     Ok(texts.iter().any(|text| pattern.is_match(text).unwrap_or(false)))
 }

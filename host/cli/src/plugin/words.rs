@@ -16,21 +16,21 @@ const SHORT: usize = 12;
 
 /// The hooks of the contract, in words.
 const HOOKS: &[(&str, &str)] = &[
-    ("tool-gate", "judges calls"),
-    ("permission-gate", "judges requests for permission"),
-    ("session-memory", "remembers what the calls of a session left behind"),
-    ("tool-observer", "looks at results, and may add to what the agent sees of them"),
+    ("tool-gate", "evaluates calls"),
+    ("permission-gate", "evaluates permission requests"),
+    ("session-memory", "keeps session state"),
+    ("tool-observer", "sees results, and may add text to them"),
     ("execution-observer", "follows tools while they run"),
-    ("turn-observer", "may send the agent on at the end of a turn"),
+    ("turn-observer", "may continue the agent's turn"),
     ("provided-tools", "offers tools to the agent"),
     ("terminal-observer", "follows the shared terminal"),
-    ("analysis", "says what shell texts do"),
+    ("analysis", "analyzes shell commands"),
     (
         "trackers",
-        "adds state that rules ask for, and may say in which directory programs work, which lifts nothing (what it is called is known \
-         once it runs)",
+        "provides trackers for rules, and may set the working directory of programs, which lifts no rule (names are known once it \
+         runs)",
     ),
-    ("predicates", "adds conditions that rules ask for (their names are known once it runs)"),
+    ("predicates", "provides predicates for rules (names are known once it runs)"),
 ];
 
 /// The hooks that a component has, as the contract names them.
@@ -55,7 +55,7 @@ pub(super) fn version(out: &mut dyn Write, name: &str, version: &Version) -> std
     writeln!(out, "  {DIM}from{DIM:#}      {}", plain(&version.source.display().to_string()))?;
     let does = does(&version.hooks);
     if does.is_empty() {
-        writeln!(out, "  {DIM}does{DIM:#}      nothing that is called here")?;
+        writeln!(out, "  {DIM}does{DIM:#}      nothing that Toolgate calls")?;
     }
     does.iter().try_for_each(|words| writeln!(out, "  {DIM}does{DIM:#}      {words}"))
 }
@@ -68,12 +68,12 @@ pub(super) fn capabilities(out: &mut dyn Write, label: &str, which: &BTreeSet<Ca
     })
 }
 
-/// What is granted besides capabilities.
+/// Grants besides capabilities.
 pub(super) fn limits(out: &mut dyn Write, granted: &Granted) -> std::io::Result<()> {
     if granted.rewrite {
         writeln!(
             out,
-            "  {DIM}may{DIM:#}       {YELLOW}rewrite{YELLOW:#}     put another input in the place of a call's; it is judged again"
+            "  {DIM}may{DIM:#}       {YELLOW}rewrite{YELLOW:#}     replace a call's input; the result is evaluated again"
         )?;
     }
     let folders = granted.folders.iter().flatten();

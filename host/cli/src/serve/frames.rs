@@ -111,7 +111,7 @@ impl Person for Frames {
 impl Journal for Frames {
     async fn append(&self, kind: String, entry: String) -> Answer<()> {
         let entry: Value =
-            serde_json::from_str(&entry).map_err(|error| CapabilityError::Invalid(format!("no JSON text: {error}")))?;
+            serde_json::from_str(&entry).map_err(|error| CapabilityError::Invalid(format!("not JSON: {error}")))?;
         self.write("journal", json!({ "kind": kind, "entry": entry })).map_err(|error| other(&error))
     }
 }

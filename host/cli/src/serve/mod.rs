@@ -20,36 +20,33 @@ pub(crate) use frames::Frames;
 
 #[derive(Args)]
 #[command(after_help = "\
-Without --stdio this is the resident host: it keeps the guard ready for `toolgate hook`, which
-starts it by itself at its first use and judges without it where it is absent. It ends after a
-quarter of an hour without a call.
+Without --stdio this is the resident host: it keeps the guard loaded for `toolgate hook`, which
+starts it automatically and works without it if necessary. It exits after 15 minutes without a call.
 
 With --stdio it speaks JSON lines with the extension of an agent that `toolgate install pi` or
 `toolgate install opencode` writes: an event is {\"schema\": 1, \"id\", \"event\", \"payload\"}, and its
-answer {\"schema\": 1, \"id\", \"result\"}, in terms of the agent. What else there is, such as questions
-to the user, is described in Toolgate's sources, in host/cli/src/serve/stdio.rs.
+answer {\"schema\": 1, \"id\", \"result\"}, in the agent's own format. For other frames, such as
+questions to the user, see host/cli/src/serve/stdio.rs in Toolgate's source code.
 
-With --watch it looks at the files of --plugin, and at those that the installed plugins came from
-which it names, and puts a newer version in the place of the one in use, and of an installed one
-into the store: calls that are being judged end with the old one. A build that cannot be used, or
-that asks for more than was granted, changes nothing, and it says why. As the resident host it takes
-the place of one that is there, and stays. It is for whoever writes a plugin: who can write those
-files decides what judges beside the guard.")]
+--watch is for plugin authors. It watches the --plugin files and the source files of the installed
+plugins named, and swaps in each new build; calls in progress finish with the old one. A new build
+of an installed plugin also goes into the store. A build that is invalid, or that needs more than was
+granted, is rejected with the reason. With --watch, the resident host replaces a running one and does
+not exit when idle. Whoever can write those files controls the plugins.")]
 pub(crate) struct Arguments {
-    /// Speak JSON lines with this agent's extension on standard input and output
+    /// Speak JSON Lines with this agent's extension over standard input and output
     #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(SHIMS.iter().map(|agent| agent.name())))]
     stdio: Option<String>,
 
-    /// With --stdio: offer that agent the shared terminal, if it runs inside tmux
+    /// With --stdio: offer the agent the shared terminal, if it runs inside tmux
     #[arg(long, requires = "stdio")]
     terminal: bool,
 
-    /// With --terminal: show in the terminal's border what was blocked, and why
+    /// With --terminal: show blocked calls and the reasons in the pane's border
     #[arg(long, requires = "terminal")]
     border: bool,
 
-    /// Put newer versions of the plugins of --plugin in the place of those in use when their files change, and of these
-    /// installed ones
+    /// Hot-reload the --plugin files when they change, and these installed plugins
     #[arg(long, value_name = "PLUGIN", num_args = 0.., value_delimiter = ',')]
     watch: Option<Vec<String>>,
 
@@ -71,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             stdio::run(agent, &arguments.packs, &arguments.plugins, terminal)
         }
         None if !arguments.packs.names().is_empty() || !arguments.plugins.files().is_empty() && names.is_none() => {
-            let message = "--packs and --plugin are for --stdio, and --plugin for --watch: the resident host is told by each hook";
+            let message = "--packs and --plugin need --stdio, or --plugin needs --watch: the resident host gets them from each hook";
             Err(Failure::new(exit::USAGE, message))
         }
         None => {

@@ -40,7 +40,7 @@ mod elsewhere {
     pub(crate) fn start() {}
 
     pub(crate) fn run(_stays: bool) -> Result<ExitCode, Failure> {
-        let message = "there is no resident host on this system, as it cannot be told which program a process runs";
+        let message = "no resident host on this system: it cannot identify the program of a peer process";
         Err(Failure::new(exit::SOFTWARE, message))
     }
 }
@@ -193,7 +193,7 @@ mod linux {
         let answer = Conversation { stream, sender: None, end: Instant::now() + ANSWER };
         let answer = answer.judged(question);
         if answer.is_none() {
-            tracing::warn!(socket = %path.display(), "the resident host is not usable; judging here");
+            tracing::warn!(socket = %path.display(), "the resident host is unusable; evaluating in this process");
             // The next hook starts another one; this one ends as soon as it sees that.
             let _ = std::fs::remove_file(&path);
         }
@@ -314,7 +314,7 @@ mod linux {
         let lock = File::create(path.with_extension("lock")).map_err(|error| failed(&shown, &error))?;
         let is_ours = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
         if !(is_ours || stays && succeeded(&lock, &path)) {
-            return Err(Failure::new(exit::IO, format!("a resident host is there already: {shown}")));
+            return Err(Failure::new(exit::IO, format!("a resident host is already running: {shown}")));
         }
         let plugin = gate_builder::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
         match std::fs::remove_file(&path) {

@@ -185,7 +185,7 @@ fn answer_all(
 }
 
 fn broken(error: &std::io::Error) -> Failure {
-    Failure::new(exit::IO, format!("the agent does not read: {error}"))
+    Failure::new(exit::IO, format!("the agent does not read its input: {error}"))
 }
 
 /// What all events have in common.
@@ -300,8 +300,8 @@ impl Request {
         let frames = self.frames.about(&self.id);
         let event = self.event.as_deref();
         let instead = match event {
-            Some(TOOL_RUN) => answer_of(failed("the tool itself failed")),
-            _ => denial(self.agent, &self.agent.unreadable(event), &refusal("panic", "the gate itself failed")),
+            Some(TOOL_RUN) => answer_of(failed("internal error in the tool")),
+            _ => denial(self.agent, &self.agent.unreadable(event), &refusal("panic", "internal error in the gate")),
         };
         let mut owed = Owed { id: self.id.clone(), frames: frames.clone(), instead: Some(instead) };
         let said = match event {
@@ -386,7 +386,7 @@ impl Request {
         match shared {
             Some(shared) => shared.run(run, cancelled).await,
             None => failed(
-                "there is no such tool; and no shared terminal, as it is not switched on or the agent does not run inside tmux",
+                "unknown tool; there is no shared terminal, because it is off or the agent does not run inside tmux",
             ),
         }
     }

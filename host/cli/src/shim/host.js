@@ -129,7 +129,7 @@ class Host {
 		const now = Date.now();
 		this.starts = this.starts.filter((then) => Math.abs(now - then) < START_WINDOW_MS);
 		if (this.starts.length >= STARTS) {
-			throw new Error(`${PROGRAM} ended ${STARTS} times within ${START_WINDOW_MS / 1000} seconds and is left alone for a while`);
+			throw new Error(`${PROGRAM} ended ${STARTS} times within ${START_WINDOW_MS / 1000} seconds and is not restarted for a while`);
 		}
 		this.starts.push(now);
 		const child = spawn(PROGRAM, ["serve", "--stdio", this.agent, ...this.options], { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
@@ -312,14 +312,14 @@ async function judge(host, event, payload, context, field, signal) {
 			return { reason: typeof result.reason === "string" && result.reason ? result.reason : "blocked by Toolgate" };
 		}
 		if (field && hasOnly(result, field) && isObject(result[field])) return { replace: result[field] };
-		throw new Error(`its answer is not understood; \`toolgate install ${host.agent}\` may be needed again`);
+		throw new Error(`its answer is invalid; run \`toolgate install ${host.agent}\` again`);
 	} catch (error) {
 		return { reason: doesNotRun(host.agent, error.message) };
 	}
 }
 
 function doesNotRun(agent, why) {
-	return `Toolgate does not run: ${why}. Calls are blocked until it does; \`toolgate doctor ${agent}\` says what is wrong.`;
+	return `Toolgate is not running: ${why}. Calls are blocked until it is; run \`toolgate doctor ${agent}\` to diagnose.`;
 }
 
 /** Gives an object the properties of another, in place: the agent goes on with the same object. */

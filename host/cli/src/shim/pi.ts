@@ -120,8 +120,8 @@ async function offer(pi: ExtensionAPI, host: Host, ctx: ExtensionContext): Promi
 	const taken = offered.filter((tool) => add(pi, host, tool, shares));
 	const refused = offered.filter((tool) => !taken.includes(tool)).map((tool) => JSON.stringify(tool.name));
 	const trouble: string[] = [];
-	if (shares && !taken.some((tool) => tool.name === "bash")) trouble.push("The terminal is not shared: pi runs commands in the `bash` that it has.");
-	if (refused.length > 0) trouble.push(`Not taken of Toolgate's tools: ${refused.join(", ")}.`);
+	if (shares && !taken.some((tool) => tool.name === "bash")) trouble.push("The terminal is not shared: pi uses its own `bash`.");
+	if (refused.length > 0) trouble.push(`Skipped tools of Toolgate: ${refused.join(", ")}.`);
 	if (trouble.length > 0) host.attempt("notify", { message: trouble.join(" "), level: "warning" }, ctx);
 }
 
@@ -156,10 +156,10 @@ async function run(host: Host, call: object, ctx: ExtensionContext, signal: Abor
 		result = await host.request("tool_run", call, ctx, { gates: true, limit: RUN_MS, signal });
 	} catch (error) {
 		if (signal?.aborted) throw new Error("Command aborted");
-		throw new Error(`The tool gives no answer: ${error.message}. What it has begun may still run.`);
+		throw new Error(`The tool did not answer: ${error.message}. It may still be running.`);
 	}
 	if (typeof result.text !== "string" || typeof result.is_error !== "boolean") {
-		throw new Error("The answer of the tool is not understood; `toolgate install pi` may be needed again.");
+		throw new Error("The tool's answer is invalid; run `toolgate install pi` again.");
 	}
 	if (result.is_error) throw new Error(result.text);
 	return { content: [{ type: "text" as const, text: result.text }], details: result.details };

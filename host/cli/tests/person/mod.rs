@@ -3,10 +3,12 @@
 //! The server leaves the processes of the test behind, so that its terminals are a person's even where an agent runs
 //! the tests.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use toolgate_test_support::skip::missing;
 
 use crate::scene::Scene;
 
@@ -114,11 +116,12 @@ fn tmux(scene: &Scene, socket: &str) -> Command {
     command
 }
 
+/// Whether tests at a terminal are skipped.
+#[track_caller]
 pub(crate) fn left_out() -> bool {
     let there = Command::new("tmux").arg("-V").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
     if !there {
-        // Said even where the harness keeps the output of tests that pass to itself.
-        let _ = writeln!(std::io::stderr(), "left out: tmux is not installed");
+        missing("tmux", "tmux is not installed");
     }
     !there
 }

@@ -1,61 +1,80 @@
-//! The programs that the tables know, and which table does.
+//! The programs of `toolgate-commands`: what is known of each.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
+
+use toolgate_commands::{FileAction, Opt, RunForm, Spec, Takes};
 
 use super::code;
 
-/// Which tables know a program.
-#[derive(Default)]
-struct Known {
-    runs: bool,
-    effects: bool,
-    options: bool,
-}
-
-/// All programs in the order of their names. `grammars` is the file of packs that says which options take a value.
-pub(super) fn page(grammars: &str) -> String {
-    let mut programs: BTreeMap<&str, Known> = BTreeMap::new();
-    for name in toolgate_shell::tables::wrappers() {
-        programs.entry(name).or_default().runs = true;
-    }
-    for name in toolgate_shell::tables::with_effects() {
-        programs.entry(name).or_default().effects = true;
-    }
-    for name in of_grammars(grammars) {
-        programs.entry(name).or_default().options = true;
-    }
-    let count = |of: fn(&Known) -> bool| programs.values().filter(|known| of(known)).count();
+/// All programs in the order of their names; those that mean the same share a row.
+pub(super) fn page() -> String {
+    let mut specs: Vec<&Spec> = toolgate_commands::programs().iter().collect();
+    specs.sort_unstable_by_key(|spec| spec.names);
+    let names =
+        |of: fn(&Spec) -> bool| specs.iter().filter(|spec| of(spec)).map(|spec| spec.names.len()).sum::<usize>();
     let mut page = format!(
-        "{} programs: {} wrappers, {} with effects, {} with options for rules. Subcommands are not counted.\n\n\
-         | Program | Wrapper | Effects | Rules |\n|---|---|---|---|\n",
-        programs.len(),
-        count(|known| known.runs),
-        count(|known| known.effects),
-        count(|known| known.options)
+        "{} programs: {} run others, of {} the effects on files are known, {} may wait for text at a terminal. \
+         Subcommands are not counted.\n\n\
+         | Program | Runs | Files | Subcommands | Options with a value |\n|---|---|---|---|---|\n",
+        names(|_| true),
+        names(|spec| spec.runs.is_some()),
+        names(|spec| spec.files.is_some()),
+        names(|spec| spec.terminal.is_some()),
     );
-    let mark = |there: bool| if there { "●" } else { "" };
-    for (name, known) in &programs {
+    for spec in specs {
+        let programs: Vec<String> = spec.names.iter().map(|name| code(name)).collect();
+        let subcommands: Vec<String> =
+            spec.subcommands.iter().flat_map(|sub| sub.names).map(|name| code(name)).collect();
+        let valued = |option: &&Opt| matches!(option.takes, Takes::Next(_) | Takes::Loose);
+        let options: Vec<String> = spec.options.iter().filter(valued).map(|option| spelled(spec, option)).collect();
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} |",
-            code(name),
-            mark(known.runs),
-            mark(known.effects),
-            mark(known.options)
+            "| {} | {} | {} | {} | {} |",
+            programs.join(", "),
+            spec.runs.as_ref().map_or("", |runs| form(runs.what)),
+            spec.files.as_ref().map_or("", |files| action(files.does)),
+            subcommands.join(", "),
+            options.join(", "),
         );
     }
     page
 }
 
-/// The programs of the file: its keys of the second level, but for those of subcommands, which have a blank.
-fn of_grammars(file: &str) -> impl Iterator<Item = &str> {
-    let programs = file.lines().skip_while(|line| *line != "programs:").skip(1);
-    let keys = programs.filter_map(|line| {
-        let key = line.strip_prefix("  ").filter(|line| !line.starts_with([' ', '#']))?;
-        Some(key.split_once(':')?.0)
+/// An option as it is typed, all its names.
+fn spelled(spec: &Spec, option: &Opt) -> String {
+    let names = option.names.iter().map(|name| match name.chars().count() {
+        _ if name.starts_with('-') => code(name),
+        1 => code(&format!("-{name}")),
+        _ if spec.one_dash => code(&format!("-{name}")),
+        _ => code(&format!("--{name}")),
     });
-    keys.filter(|key| !key.contains(' '))
+    names.collect::<Vec<_>>().join("/")
+}
+
+fn form(form: RunForm) -> &'static str {
+    match form {
+        RunForm::Command => "a command",
+        RunForm::Text | RunForm::Texts => "shell text",
+        RunForm::Either => "a command or shell text",
+        RunForm::Options => "by its options",
+        RunForm::Subcommand => "by subcommand",
+        RunForm::Language(_) => "code",
+        RunForm::Code(_) => "yes",
+    }
+}
+
+fn action(action: FileAction) -> &'static str {
+    match action {
+        FileAction::Data => "only text",
+        FileAction::Nothing => "none",
+        FileAction::Mentions => "unknown",
+        FileAction::Reads => "reads",
+        FileAction::Writes => "writes",
+        FileAction::Formats { .. } => "reads or writes",
+        FileAction::Makes(_) => "writes its own",
+        FileAction::Subcommand => "by subcommand",
+        FileAction::Code(_) => "yes",
+    }
 }
 
 #[cfg(test)]
@@ -63,15 +82,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_of_every_table_are_there_once() {
-        let page = page(
-            "about: x\nprograms:\n  git:\n    values: -C\n  # No program.\n  git push: {values: -o}\n  zzz: {words: true}\n",
-        );
-        let lines = |start: &str| page.lines().filter(|line| line.starts_with(start)).collect::<Vec<_>>();
-        assert_eq!(lines("| `git`"), ["| `git` | ● | ● | ● |"]);
-        assert_eq!(lines("| `cat`"), ["| `cat` |  | ● |  |"]);
-        assert_eq!(lines("| `sudo`"), ["| `sudo` | ● | ● |  |"]);
-        assert_eq!(lines("| `zzz`"), ["| `zzz` |  |  | ● |"]);
-        assert!(lines("| ").len() > 500, "{}", lines("| ").len());
+    fn every_program_is_there_with_what_is_known_of_it() {
+        let page = page();
+        let line = |name: &str| page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
+        let cases = [
+            ("cat", "| reads |"),
+            ("sudo", "| a command | unknown |"),
+            ("sudo", "`-u`/`--user`"),
+            ("git", "| yes | by subcommand |"),
+            ("terraform", "`-var-file`"),
+            ("python3", "| code | yes |"),
+        ];
+        for (name, expected) in cases {
+            let line = line(name).unwrap_or_default();
+            assert!(line.contains(expected), "{name}: {line}");
+        }
+        let names: usize = toolgate_commands::programs().iter().map(|spec| spec.names.len()).sum();
+        assert!(names > 1_100, "{names}");
     }
 }

@@ -56,7 +56,7 @@ pub(super) async fn check(
     client.forget();
     let name = client.row.name;
     let Ok(told) = timeout_at(deadline, tell(client, files)).await else {
-        let note = format!("{name} was not given {} file(s): they could not be read in time", files.len());
+        let note = format!("{name} did not get {} file(s): they could not be read in time", files.len());
         return Ok(Outcome { files: files.len(), ..Outcome::error(note) });
     };
     let (files, mut notes) = told?;
@@ -123,7 +123,7 @@ async fn tell(client: &mut Client, files: &[PathBuf]) -> Result<(Vec<PathBuf>, V
             }
             Err(error) => {
                 if files.contains(&file) && error.kind() != io::ErrorKind::NotFound {
-                    notes.push(format!("{} was not given {}: {error}", client.row.name, client.shown(&file)));
+                    notes.push(format!("{} did not get {}: {error}", client.row.name, client.shown(&file)));
                 }
                 texts.push((file, None));
             }
@@ -175,7 +175,7 @@ async fn wait(client: &mut Client, asked: &mut [Asked], settle: Duration, checks
 /// Takes one file as far as it goes now. Returns when to look again, if there is no message before.
 fn advance(client: &mut Client, asked: &mut Asked, settle: Duration, checks: u64) -> Result<Option<Instant>, Lost> {
     if let (Some(trouble), true, Answer::None) = (&client.trouble, client.resting, &asked.answer) {
-        asked.answer = Answer::Refused(format!("is in trouble: {}", trouble.lines().next().unwrap_or_default()));
+        asked.answer = Answer::Refused(format!("failed: {}", trouble.lines().next().unwrap_or_default()));
     }
     if matches!(asked.answer, Answer::None) && ready(client, checks) {
         let numbers = match client.means() {
@@ -206,7 +206,7 @@ fn published(client: &Client, asked: &mut Asked, settle: Duration) -> Option<Ins
         // What cannot be asked publishes errors of syntax first, and those of types some time later.
         let early = client.row.complete == Complete::Tsserver && published.diagnostics.is_empty();
         asked.answer = if early {
-            Answer::Refused("is too old to say that a file is clean".into())
+            Answer::Refused("is too old to report that a file is clean".into())
         } else {
             Answer::Complete(published.diagnostics.clone())
         };
@@ -224,7 +224,7 @@ fn collect(client: &mut Client, asked: &mut Asked) {
         Some(answer) => {
             match answer.map(understood) {
                 Ok(Some(more)) => found.extend(more),
-                Ok(None) => next = Some(Answer::Refused("gave an answer that makes no sense".into())),
+                Ok(None) => next = Some(Answer::Refused("gave an invalid answer".into())),
                 Err(error) if again(&error) && asked.again < AGAIN => next = Some(Answer::None),
                 Err(error) => next = Some(Answer::Refused(format!("says: {}", error.message))),
             }

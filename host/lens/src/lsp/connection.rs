@@ -1,6 +1,6 @@
 //! A server's process and the messages to and from it.
 //!
-//! Reading and writing are tasks of their own, so that a server that does not read what it is sent holds nobody up.
+//! Reading and writing are tasks of their own, so that a server that does not read its input holds nobody up.
 //! Dropping a connection ends the process and all that it started.
 
 use std::collections::VecDeque;
@@ -110,10 +110,10 @@ impl Connection {
     }
 
     fn send(&self, message: &impl serde::Serialize) -> Result<(), Lost> {
-        let content = serde_json::to_vec(message).map_err(|error| Lost(format!("cannot be told: {error}")))?;
+        let content = serde_json::to_vec(message).map_err(|error| Lost(format!("cannot be sent: {error}")))?;
         let framed = frame::framed(&content);
         if self.unread.fetch_add(framed.len(), Ordering::Relaxed) > UNREAD {
-            return Err(Lost("does not read what it is sent".into()));
+            return Err(Lost("does not read its input".into()));
         }
         self.outgoing.send(framed).map_err(|_| Lost(self.obituary()))
     }

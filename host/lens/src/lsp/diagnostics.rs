@@ -57,11 +57,11 @@ pub(super) fn withheld(file: &Path, text: &str, diagnostics: &[Diagnostic]) -> O
     // Older versions of gopls say nothing at all.
     let imported = |line: &str| line.trim().trim_start_matches("import").trim_start().starts_with("\"C\"");
     if diagnostics.iter().any(unknown) || (file.extension() == Some("go".as_ref()) && text.lines().any(imported)) {
-        return Some("files with cgo are no part of the build");
+        return Some("files with cgo are not part of the build");
     }
     let missing = Some(Code::String("pp_file_not_found".into()));
     let not_found = diagnostics.iter().any(|found| found.code == missing);
-    not_found.then_some("without the project's compile commands not all that it includes is found")
+    not_found.then_some("without the project's compile commands, some includes are not found")
 }
 
 /// Without a severity it is the client that decides; editors take it for an error.

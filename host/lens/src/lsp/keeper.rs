@@ -238,7 +238,7 @@ impl Kept {
         }
         if !self.starts.another(Instant::now()) {
             let span = SPAN.as_secs();
-            return Err(Lost(format!("was started {STARTS} times in {span} s and is left alone for now")));
+            return Err(Lost(format!("crashed or stopped {STARTS} times in {span} s; not restarting for now")));
         }
         self.client = Some(Client::start(self.row, &self.project, &self.root).await?);
         self.shared.runs.store(true, Ordering::Relaxed);

@@ -191,7 +191,7 @@ impl Worker {
         let mut whole = Outcome::default();
         for (folder, files) in groups {
             let outcome = if !keeps(tool, &folder).await {
-                Outcome::skipped("typescript has no programming interface from version 7 on: tsc has to be run")
+                Outcome::skipped("typescript has no JavaScript API from version 7 on: run tsc")
             } else {
                 match timeout_at(deadline, self.ask(tool, &node, &folder, &files)).await {
                     Ok(Ok(answer)) => answer.outcome(tool),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tempfile::TempDir;
+use toolgate_test_support::skip::{missing, skip};
 
 use super::process::Process;
 use super::{Tool, Worker, keeps};
@@ -91,10 +92,11 @@ impl Scratch {
     }
 }
 
+#[track_caller]
 fn has_node() -> bool {
     let found = Project { root: PathBuf::from("/nonexistent"), trusted: true }.on_path("node").is_some();
     if !found {
-        eprintln!("left out: there is no node on the PATH");
+        missing("node", "there is no node on the PATH");
     }
     found
 }
@@ -224,7 +226,7 @@ fn keeping_node() -> Option<PathBuf> {
     let asked = std::process::Command::new(&node).args(["-p", "typeof require('module').flushCompileCache"]).output();
     let keeps = asked.is_ok_and(|said| said.stdout == b"function\n");
     if !keeps {
-        eprintln!("left out: {} keeps no compiled code", node.display());
+        skip(format!("{} keeps no compiled code", node.display()));
     }
     Some(node).filter(|_| keeps)
 }

@@ -233,7 +233,7 @@ impl Job {
         problems.dedup();
         let mut outcome = Outcome::found(problems, self.files.len());
         if elsewhere > 0 {
-            outcome.notes.push(format!("{}: {elsewhere} more in files that were not asked for", self.tool.name));
+            outcome.notes.push(format!("{}: {elsewhere} more in other files", self.tool.name));
         }
         outcome
     }
@@ -266,12 +266,12 @@ impl Job {
         match self.files.len().saturating_sub(files) {
             0 => outcome,
             _ if files == 0 && outcome.status == Status::Clean => {
-                let skipped = Outcome::skipped(format!("{name}: it looked at none of the files"));
+                let skipped = Outcome::skipped(format!("{name}: it checked none of the files"));
                 Outcome { notes: [outcome.notes, skipped.notes].concat(), ..Outcome::default() }
             }
             out => {
                 let mut outcome = Outcome { files, ..outcome };
-                outcome.notes.push(format!("{name}: it left out {out} of the files"));
+                outcome.notes.push(format!("{name}: it skipped {out} of the files"));
                 outcome
             }
         }
@@ -365,7 +365,7 @@ pub(crate) fn failure(output: &Output) -> String {
 pub(crate) fn json<T: DeserializeOwned>(said: &[u8]) -> Result<T, String> {
     serde_json::from_slice(said).map_err(|error| {
         let start = String::from_utf8_lossy(said.get(..said.len().min(400)).unwrap_or_default()).into_owned();
-        plain(&format!("what it said makes no sense ({error}): {}", start.trim()), SAID)
+        plain(&format!("its output is invalid ({error}): {}", start.trim()), SAID)
     })
 }
 

@@ -39,7 +39,7 @@ pub(super) static CLIPPY: Tool = Tool {
 fn clippy_on(job: &Job, command: &mut Command) -> Result<(), String> {
     // Cargo would write one into the project. A workspace may have it above.
     if !job.home.ancestors().any(|folder| folder.join("Cargo.lock").is_file()) {
-        return Err("there is no Cargo.lock, and it is not made here".to_owned());
+        return Err("no Cargo.lock, and checks do not create one".to_owned());
     }
     toolchain(job, command);
     command.args(["clippy", "--offline", "--locked", "--quiet", "--all-targets", "--no-deps", "--message-format=json"]);

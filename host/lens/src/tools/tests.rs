@@ -64,13 +64,9 @@ impl Case {
 
 #[test]
 fn what_tools_say_is_understood() {
-    let mut wrong = Vec::new();
-    for line in include_str!("cases.jsonl").lines() {
+    toolgate_test_support::cases!("cases.jsonl").each(|line| {
         let case: Case = serde_json::from_str(line).expect("a case");
         let actual = case.actual();
-        if actual != case.expect {
-            wrong.push(format!("{} {:?}\n  {}\n  {actual}", case.from, case.files, case.expect));
-        }
-    }
-    assert!(wrong.is_empty(), "expected and actual differ:\n{}", wrong.join("\n"));
+        assert!(actual == case.expect, "{}: got {actual}", case.from);
+    });
 }

@@ -112,8 +112,8 @@ impl Daemon for LocalDaemon {
     }
 
     async fn request(&self, method: String, params: String) -> Answer<String> {
-        let mut params: Value = serde_json::from_str(&params)
-            .map_err(|error| CapabilityError::Invalid(format!("no JSON text: {error}")))?;
+        let mut params: Value =
+            serde_json::from_str(&params).map_err(|error| CapabilityError::Invalid(format!("not JSON: {error}")))?;
         let (place, limit) = (self.place.clone(), self.limit);
         if let (Kind::Own { .. }, true) = (&place.kind, params.is_object()) {
             // So that what is done by then is told, and not lost with what is not.
@@ -203,11 +203,11 @@ impl Place {
         match whose {
             Whose::Ours if daemon.ask("hello", &json!({}), PROBE).is_ok() => return Ok(true),
             Whose::Ours | Whose::Replaced => {
-                tracing::info!(?whose, "the check daemon hangs or is an older one; it is replaced");
+                tracing::info!(?whose, "the check daemon hangs or is older; replacing it");
                 pid.into_iter().for_each(terminate);
             }
             Whose::Foreign => {
-                tracing::warn!(?pid, "a process that is no check daemon has its socket; it is taken away");
+                tracing::warn!(?pid, "another process has the check daemon's socket; removing the socket");
                 self.take_away().map_err(|error| unavailable(format!("{}: {error}", self.socket.display())))?;
             }
         }
@@ -228,7 +228,7 @@ impl Place {
     /// Starts it and waits until it answers.
     fn start(&self) -> Answer<bool> {
         let (program, arguments) =
-            self.command.split_first().ok_or_else(|| unavailable("no program is set for it".to_owned()))?;
+            self.command.split_first().ok_or_else(|| unavailable("no program is configured for it".to_owned()))?;
         let program = self.program(program)?;
         if let (Kind::Own { .. }, Some(folder)) = (&self.kind, self.socket.parent()) {
             secret_folder(folder).map_err(|error| unavailable(error.to_string()))?;

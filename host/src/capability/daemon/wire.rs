@@ -37,12 +37,12 @@ pub(super) fn connect(socket: &Path) -> Answer<Connection> {
     let found = socket.symlink_metadata().map_err(|error| nobody(&error.to_string()))?;
     let me = rustix::process::geteuid();
     if !found.file_type().is_socket() || found.uid() != me.as_raw() {
-        return Err(nobody("is no socket of this user's"));
+        return Err(nobody("is not a socket of this user"));
     }
     // A socket of this machine takes or refuses a connection at once, unless too many wait: then this one does as well,
     // on a thread that nobody waits for longer than the deadline.
     let stream = open(socket).map_err(|error| nobody(&error.to_string()))?;
-    let peer = peer(&stream).ok_or_else(|| nobody("does not say whose it is"))?;
+    let peer = peer(&stream).ok_or_else(|| nobody("has no known owner"))?;
     if peer.0 != me.as_raw() {
         return Err(nobody("belongs to another user"));
     }
@@ -92,7 +92,7 @@ impl Connection {
         let end = Instant::now() + limit;
         let lost = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => CapabilityError::Timeout,
-            _ => CapabilityError::Unavailable(format!("the daemon is gone: {error}")),
+            _ => CapabilityError::Unavailable(format!("the daemon has stopped: {error}")),
         };
         let mut stream = &self.stream;
         stream.set_write_timeout(Some(limit)).map_err(lost)?;
@@ -155,7 +155,7 @@ impl Until<'_> {
         });
         // The end is nobody's.
         if got != 0 && sender != self.pid {
-            return Err(std::io::Error::other("another process than the one that listens speaks"));
+            return Err(std::io::Error::other("the peer is not the process that listens"));
         }
         Ok(got)
     }

@@ -140,7 +140,7 @@ const BRANCHES: &str = "/.git/refs/heads/";
 fn merged(git: &Runner<'_>, branch: &str) -> Answer<bool> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-+@".contains(&byte);
     if branch.is_empty() || !branch.bytes().all(is_plain) {
-        return Err(CapabilityError::Other("no name of a branch that git can be asked about".to_owned()));
+        return Err(CapabilityError::Other("not a valid branch name".to_owned()));
     }
     // A configuration can have git work somewhere else than where it is run.
     git.own_root()?;
@@ -165,7 +165,7 @@ const COMMITS: &str = "/.git/commits/";
 fn differs(git: &Runner<'_>, commit: &str, file: &str) -> Answer<Option<Change>> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-+@~^{}".contains(&byte);
     if commit.is_empty() || commit.starts_with('-') || !commit.bytes().all(is_plain) {
-        return Err(CapabilityError::Other("no name of a commit that git can be asked about".to_owned()));
+        return Err(CapabilityError::Other("not a valid commit name".to_owned()));
     }
     git.own_root()?;
     let settings = git.filters()?;
@@ -196,7 +196,7 @@ fn changed(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<ChangedFil
 
 /// A regular file, unless the last commit and the index hold it as it is.
 fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
-    let nowhere = || CapabilityError::Unavailable("the file is in no work tree that git reads".to_owned());
+    let nowhere = || CapabilityError::Unavailable("the file is not in a git worktree".to_owned());
     let (folder, name) = path.parent().zip(path.file_name()).ok_or_else(nowhere)?;
     let name = name.to_str().ok_or_else(nowhere)?;
     let git = Runner { program, folder, end };
@@ -260,7 +260,7 @@ fn filters(list: &[u8]) -> Answer<Vec<Setting>> {
     let parts: Vec<&[u8]> = list.split(|byte| *byte == 0).collect();
     // A file cannot say this origin.
     if !parts.chunks(2).any(|pair| pair == [b"command line:".as_slice(), PROBE.as_bytes()]) {
-        return Err(CapabilityError::Unavailable("this git is too old: it has to be 2.31 or later".to_owned()));
+        return Err(CapabilityError::Unavailable("this git is too old: 2.31 or later is required".to_owned()));
     }
     let mut filters = Vec::new();
     for name in parts.chunks(2).filter_map(|pair| pair.get(1)).filter(|name| name.starts_with(b"filter.")) {
@@ -280,7 +280,7 @@ fn files(output: &[u8], root: &Path) -> Answer<Vec<ChangedFile>> {
     for entry in output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let Ok(entry) = text(entry) else {
             // Such a name cannot be said in the contract.
-            tracing::warn!("a changed file whose name is no UTF-8 is left out");
+            tracing::warn!("skipped a changed file whose name is not UTF-8");
             continue;
         };
         let (kind, rest) = entry.split_once(' ').unwrap_or((&entry, ""));
@@ -314,7 +314,7 @@ fn files(output: &[u8], root: &Path) -> Answer<Vec<ChangedFile>> {
 }
 
 fn text(bytes: &[u8]) -> Answer<String> {
-    String::from_utf8(bytes.to_vec()).map_err(|_| CapabilityError::Other("a path is no UTF-8 text".to_owned()))
+    String::from_utf8(bytes.to_vec()).map_err(|_| CapabilityError::Other("a path is not UTF-8 text".to_owned()))
 }
 
 /// Runs git in a folder, until a moment.
@@ -333,7 +333,7 @@ impl Runner<'_> {
 
     /// The same, unless a configuration or a variable may have git work somewhere else than where it is run.
     fn own_root(&self) -> Answer<PathBuf> {
-        let nowhere = || CapabilityError::Unavailable("git may work somewhere else than in the folder".to_owned());
+        let nowhere = || CapabilityError::Unavailable("git may use another folder".to_owned());
         let root = self.root()?;
         let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
         let elsewhere = ELSEWHERE.iter().any(|name| std::env::var_os(name).is_some());
@@ -384,7 +384,7 @@ impl Running {
     fn output(mut self, end: Instant) -> Answer<Vec<u8>> {
         let other = |error: std::io::Error| CapabilityError::Other(format!("git: {error}"));
         let mut stdout =
-            self.child.stdout.take().ok_or_else(|| CapabilityError::Other("git says nothing".to_owned()))?;
+            self.child.stdout.take().ok_or_else(|| CapabilityError::Other("git has no output".to_owned()))?;
         let mut output = Vec::new();
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -401,7 +401,7 @@ impl Running {
         self.waited = true;
         match status.success() {
             true => Ok(output),
-            false => Err(CapabilityError::Unavailable("the folder is in no work tree that git reads".to_owned())),
+            false => Err(CapabilityError::Unavailable("the folder is not in a git worktree".to_owned())),
         }
     }
 }

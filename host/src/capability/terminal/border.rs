@@ -50,7 +50,7 @@ pub(super) async fn restore(tmux: &Tmux, pane: &str, before: &Border) -> Answer<
     set(tmux, &["-p", "-t", pane], OPTION, None).await
 }
 
-/// Sets an option, or takes it away so that it is inherited.
+/// Sets an option, or removes it so that it is inherited.
 async fn set(tmux: &Tmux, which: &[&str], option: &str, value: Option<&str>) -> Answer<()> {
     let value = value.map(argument);
     let rest = value.as_deref().map_or(vec!["-u", option], |value| vec![option, value]);

@@ -80,8 +80,8 @@ pub(super) fn key(name: &str) -> Answer<Key> {
     let bare = unmodified(name);
     let known = KEYS.iter().map(|(known, _)| known).chain(OTHERS).any(|known| known.eq_ignore_ascii_case(bare));
     match known || (bare != name && single(bare).is_some()) {
-        true => Err(CapabilityError::Denied(format!("the key {name} may run something that was not judged"))),
-        false => Err(CapabilityError::Invalid(format!("{name:?} is no key, as tmux names them"))),
+        true => Err(CapabilityError::Denied(format!("the key {name} may run an unchecked command"))),
+        false => Err(CapabilityError::Invalid(format!("{name:?} is not a tmux key name"))),
     }
 }
 

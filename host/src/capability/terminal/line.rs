@@ -45,8 +45,9 @@ pub(super) struct Step {
     pub(super) line: Line,
 }
 
-const UNKNOWN: &str = "keys before it may have changed what the line holds; press C-c first";
-const COMPLETED: &str = "a tab in typed text completes a word, so nobody knows what Enter would run; paste the text";
+const UNKNOWN: &str = "earlier keys may have changed the line; press C-c first";
+const COMPLETED: &str =
+    "a tab in typed text triggers completion, so Enter would run an unknown command; paste the text";
 
 impl Line {
     /// The step that a text makes, or why it may not be made.

@@ -192,7 +192,7 @@ impl LocalTerminal {
         let own = || all.iter().filter(|found| found.pane.of_agent).map(|found| &found.session);
         // A window may be in several sessions.
         let session = own().find(|session| **session == self.0.session).or(own().next());
-        let gone = || CapabilityError::Unavailable(format!("the agent's own pane {} is not there", self.0.own));
+        let gone = || CapabilityError::Unavailable(format!("the agent's own pane {} does not exist", self.0.own));
         session.cloned().ok_or_else(gone)
     }
 
@@ -204,7 +204,7 @@ impl LocalTerminal {
         let is_target = |found: &Found| target.as_ref() == Some(&found.pane.id);
         if let Some(target) = target.as_ref().filter(|_| !all.iter().any(is_target)) {
             return Err(CapabilityError::NotFound(format!(
-                "TMUX_MIRROR_TARGET named the pane {target}, which is gone"
+                "TMUX_MIRROR_TARGET names the pane {target}, which no longer exists"
             )));
         }
         let mut panes: Vec<Found> = Vec::new();
@@ -234,7 +234,7 @@ impl LocalTerminal {
     /// A pane that may be looked at.
     async fn listed(&self, id: &str) -> Answer<Found> {
         if !is_id(id) {
-            return Err(CapabilityError::Invalid(format!("{id:?} is no id of a pane, like %3")));
+            return Err(CapabilityError::Invalid(format!("{id:?} is not a pane id like %3")));
         }
         let of_id = |panes: Vec<Found>| panes.into_iter().find(|found| found.pane.id == id);
         match of_id(self.lately().await?) {
@@ -252,7 +252,7 @@ impl LocalTerminal {
         self.found().await?;
         match self.listed(id).await {
             Ok(found) if found.pane.of_agent => {
-                Err(CapabilityError::Denied("the agent's own pane is not typed into".to_owned()))
+                Err(CapabilityError::Denied("typing into the agent's own pane is not allowed".to_owned()))
             }
             Err(CapabilityError::NotFound(why)) => Err(CapabilityError::Denied(why)),
             found => found,
@@ -308,7 +308,7 @@ impl LocalTerminal {
         let output = self.0.tmux.run_with(&[before, &rest].concat(), input, None).await?.output()?;
         match output.contains(&mark) {
             true => Err(CapabilityError::Denied(format!(
-                "the input of the pane {pane} is switched off, or copied to other panes (synchronize-panes)"
+                "input to the pane {pane} is off, or copied to other panes (synchronize-panes)"
             ))),
             false => Ok(()),
         }
@@ -325,7 +325,7 @@ impl LocalTerminal {
         );
         let commands: Vec<&str> = commands.split(' ').collect();
         let output = self.0.tmux.run(&commands).await?.output()?;
-        let odd = || CapabilityError::Other(format!("tmux does not say what the pane {pane} shows"));
+        let odd = || CapabilityError::Other(format!("tmux does not return the content of the pane {pane}"));
         let between = format!("\n{mark}\n");
         let mut parts = output.split(&between);
         let (Some(numbers), Some(joined), Some(rows)) = (parts.next(), parts.next(), parts.next()) else {
@@ -349,7 +349,9 @@ impl LocalTerminal {
 
     async fn wait(&self, pane: &str, channel: &str) -> Answer<Option<Wait>> {
         if !is_channel(channel) {
-            return Err(CapabilityError::Invalid(format!("{channel:?} is no channel: letters, digits, - and _")));
+            return Err(CapabilityError::Invalid(format!(
+                "{channel:?} is not a valid channel: use letters, digits, - and _"
+            )));
         }
         match self.listed(pane).await {
             Ok(found) => Ok(Some(Wait {
@@ -391,7 +393,9 @@ async fn changing(line: &mut Line, after: Line, change: impl Future<Output = Ans
 /// Refuses what a terminal would take for keys: an editor is opened by `C-x C-e`, a paste is ended by `ESC [ 201~`.
 fn text_only(text: &str) -> Answer<()> {
     match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-        Some(c) => Err(CapabilityError::Invalid(format!("the text holds the control character {c:?}, which is a key"))),
+        Some(c) => {
+            Err(CapabilityError::Invalid(format!("the text contains the control character {c:?}, which acts as a key")))
+        }
         None => Ok(()),
     }
 }
@@ -399,7 +403,7 @@ fn text_only(text: &str) -> Answer<()> {
 /// Whether this may name a variable.
 fn variable(name: &str) -> Answer<&str> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let odd = || CapabilityError::Invalid(format!("{name:?} is no name of a variable"));
+    let odd = || CapabilityError::Invalid(format!("{name:?} is not a valid variable name"));
     let named = (1..=200).contains(&name.len()) && !name.starts_with(|c: char| c.is_ascii_digit());
     (named && name.bytes().all(fits)).then_some(name).ok_or_else(odd)
 }
@@ -418,7 +422,7 @@ impl Terminal for LocalTerminal {
         let folder = PathBuf::from(cwd);
         let wanted = folder.clone();
         if !apart(move || wanted.is_absolute() && wanted.is_dir()).await? {
-            return Err(CapabilityError::NotFound(format!("{} is no folder", folder.display())));
+            return Err(CapabilityError::NotFound(format!("{} is not a folder", folder.display())));
         }
         let shell = self.shell().await?;
         // tmux would expand a folder in an argument, and `#(command)` in its name would run. Two words for the program
@@ -486,7 +490,7 @@ impl Terminal for LocalTerminal {
     }
 
     async fn watch(&self, pane: String, channel: String) -> Answer<()> {
-        let nobody = || CapabilityError::Unavailable("nobody is there to tell the end of a watch".to_owned());
+        let nobody = || CapabilityError::Unavailable("no receiver for the end of a watch".to_owned());
         let signals = self.0.signals.get().cloned().ok_or_else(nobody)?;
         // A wait that is given up takes a signal with it that has just come.
         let same = |watch: &Watch| watch.channel == channel && !watch.task.is_finished();
@@ -532,7 +536,7 @@ impl Terminal for LocalTerminal {
             return Err(CapabilityError::TooLarge(VALUE as u64));
         }
         if value.contains('\0') {
-            return Err(CapabilityError::Invalid("a variable holds no NUL".to_owned()));
+            return Err(CapabilityError::Invalid("a variable cannot contain NUL".to_owned()));
         }
         let session = self.session().await?;
         let said = self.0.tmux.run(&["set-environment", "-t", &session, "--", &name, &argument(&value)]).await?;

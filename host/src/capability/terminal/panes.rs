@@ -62,7 +62,7 @@ pub(super) fn is_id(text: &str) -> bool {
 
 /// The id of the pane that a user's name for it means.
 pub(super) async fn resolved(tmux: &Tmux, name: &str) -> Answer<String> {
-    let gone = || CapabilityError::NotFound(format!("TMUX_MIRROR_TARGET names the pane {name}, which is not there"));
+    let gone = || CapabilityError::NotFound(format!("TMUX_MIRROR_TARGET names the pane {name}, which does not exist"));
     let said = tmux.run(&["display-message", "-p", "-t", &super::tmux::argument(name), "#{pane_id}"]).await?;
     // tmux 3.3 says nothing at all of a pane that is not there.
     let id = said.output().map_err(|error| if let CapabilityError::NotFound(_) = error { gone() } else { error })?;

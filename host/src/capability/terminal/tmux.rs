@@ -47,7 +47,7 @@ impl Said {
         Err(match () {
             () if starts(&["can't find", "no such"]) => CapabilityError::NotFound(format!("tmux: {said}")),
             () if starts(&["no server", "error connecting", "server exited", "lost server"]) => {
-                CapabilityError::Unavailable(format!("the tmux server does not answer: {said}"))
+                CapabilityError::Unavailable(format!("the tmux server does not respond: {said}"))
             }
             () => CapabilityError::Other(format!("tmux: {said}")),
         })

@@ -106,7 +106,7 @@ pub(super) fn faults() -> Vec<Fault> {
             }
             trial.call_with(|hook| hook.with("TOOLGATE_LOG", "debug"));
             let said = trial.call(Kind::Destructive, "rm -rf ~")?;
-            if said.text.contains("judged by the resident host") {
+            if said.text.contains("evaluated by the resident host") {
                 return Err(Error::Unexpected("another user's host is believed".to_owned()));
             }
             trial.calls()

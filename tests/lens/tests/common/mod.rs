@@ -1,35 +1,30 @@
 //! What the tests of the daemon share.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use toolgate_lens_tests::daemon::Daemon;
 use toolgate_lens_tests::machine::Machine;
 use toolgate_lens_tests::project;
 use toolgate_lens_tests::tools::{self, Tools};
+use toolgate_test_support::skip::skip;
 
-/// Says something past the test runner, which keeps what a test that passes prints.
-pub(crate) fn say(what: &str) {
-    writeln!(io::stderr(), "{what}").expect("a place to say so");
-}
-
-/// The tools; says why if they are left out.
+/// The tools. None if there was no set-up; the test is then skipped.
 pub(crate) fn tools() -> Option<Tools> {
     match Tools::find().expect("a complete set-up") {
         Ok(tools) => Some(tools),
         Err(reason) => {
-            say(&format!("the real tools are left out: {reason}"));
+            skip(format!("the real tools: {reason}"));
             None
         }
     }
 }
 
-/// The tools, if all of these are there; says what is not.
+/// The tools, if all of these are there; otherwise the test is skipped.
 pub(crate) fn tools_with(names: &[&str]) -> Option<Tools> {
     let tools = tools()?;
     let missing: Vec<_> = names.iter().filter_map(|name| Some((*name, tools.left_out(name)?))).collect();
     for (name, reason) in &missing {
-        say(&format!("a test is left out, as it needs {name}: {reason}"));
+        skip(format!("{name}: {reason}"));
     }
     missing.is_empty().then(|| tools.clone())
 }

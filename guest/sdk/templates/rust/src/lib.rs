@@ -20,7 +20,7 @@ impl Gate for Own {
             command.may_run() && command.program() == Some("npm") && command.subcommand() == Some("publish")
         });
         match publishes {
-            Some(command) => Verdict::ask("publish", "What is published cannot be taken back.").at(call, command),
+            Some(command) => Verdict::ask("publish", "publishes a package, which cannot be undone").at(call, command),
             None => Verdict::pass(),
         }
     }

@@ -79,7 +79,7 @@ impl Parser<'_> {
                 return Ok(None);
             }
             if self.rest()[..end].contains(['$', '`']) {
-                return Err("the text does not parse: a descriptor is named by what is expanded".to_owned());
+                return Err("syntax error: expansion in a file descriptor".to_owned());
             }
             fd = Descriptor::Named;
             at = end + 1;
@@ -119,12 +119,12 @@ impl Parser<'_> {
             let written = self.text.get(begin..self.pos).unwrap_or_default();
             if written.contains("$'") || written.contains("$\"") {
                 // To dash and zsh the dollar belongs to it.
-                return Err("the text does not parse: shells differ in where such a heredoc ends".to_owned());
+                return Err("ambiguous heredoc: shells disagree about where it ends".to_owned());
             }
             let (delimiter, quoted) = self.delimiter(&word)?;
             if strip && delimiter.starts_with('\t') {
                 // Its line has no tabs any more when it is compared; shells differ in what is compared to it.
-                return Err("the text does not parse: shells differ in where such a heredoc ends".to_owned());
+                return Err("ambiguous heredoc: shells disagree about where it ends".to_owned());
             }
             let body = Rc::new(OnceCell::new());
             self.pending.push(Pending { delimiter, quoted, strip, body: Rc::clone(&body) });
@@ -156,7 +156,7 @@ impl Parser<'_> {
         let file = self.word()?;
         // What runs in it would be read twice, with its heredocs, and at each depth again.
         if self.text.get(begin..self.pos).unwrap_or_default().contains(['(', '`']) {
-            return Err("the text does not parse: shells differ in which file a `>!` writes".to_owned());
+            return Err("ambiguous redirection `>!`: shells disagree about the file".to_owned());
         }
         self.comments.truncate(comments);
         self.pos = end;
@@ -175,11 +175,11 @@ impl Parser<'_> {
                 let local = (word.span.start - self.base.offset)..(word.span.end - self.base.offset);
                 let written = self.text.get(local).unwrap_or_default();
                 if written.contains(['"', '\'', '\\', '`']) {
-                    return Err("the text does not parse: a heredoc ends at a quoted expansion".to_owned());
+                    return Err("syntax error: quoted expansion in a heredoc delimiter".to_owned());
                 }
                 Ok((written.to_owned(), false))
             }
-            None => Err("the text does not parse: a heredoc ends at an expansion".to_owned()),
+            None => Err("syntax error: expansion in a heredoc delimiter".to_owned()),
         }
     }
 }

@@ -85,7 +85,7 @@ impl Walk<'_> {
         let Some(path) = state.known("CDPATH") else { return self.cd_unknown(state) };
         let places: Vec<&str> = path.split(':').take(MAX_PLACES + 1).collect();
         if places.len() > MAX_PLACES {
-            self.fail("CDPATH names more directories than are followed");
+            self.fail("CDPATH names too many directories");
         }
         let mut ends = self.change_folder(target, physical, state.clone());
         for place in places.into_iter().filter(|place| !place.is_empty() && *place != ".") {

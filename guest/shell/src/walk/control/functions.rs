@@ -25,7 +25,7 @@ impl Walk<'_> {
             let stamp = self.change();
             state.set_function(name, Some(Function { bodies: vec![Rc::clone(body)] }), stamp);
             if state.has_too_many_functions() {
-                self.fail("the text defines more functions than are followed");
+                self.fail("the command defines too many functions");
             }
         }
         // Listed where it is defined, with nothing known about where it will be called.
@@ -96,7 +96,7 @@ impl Walk<'_> {
             return Ends::with(state, Status::Unknown);
         }
         if function.bodies.is_empty() {
-            self.fail("a function may be more than are followed");
+            self.fail("a function has too many possible definitions");
         }
         let frame = self.frames.len();
         let before = state.lost;

@@ -49,20 +49,22 @@ impl Found {
     /// Reads a value at this place in the input. What is in the content of a file, as JSON, is no call.
     pub(super) fn read(&mut self, at: &str, value: &Value, depth: usize, content: bool) -> Result<(), String> {
         if depth == 0 {
-            return Err("the input nests too deeply to be judged".to_owned());
+            return Err("the input is nested too deeply".to_owned());
         }
         let key = key_of(at);
         let is_typed = self.types && is(TYPED_KEYS, key) && !(content && is(DATA_KEYS, key));
         let field = |value: String| Field { name: at.to_owned(), value };
         match value {
             Value::Object(_) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
-                Err(format!("the field {at} looks like a command and is an object"))
+                Err(format!("the field {at} looks like a command but is an object"))
             }
             Value::Object(fields) if is(SEVERAL_KEYS, key) => {
                 let texts = fields.values().map(|value| value.as_str().map(|text| field(text.to_owned())));
                 let texts: Option<Vec<Field>> = texts.collect();
                 self.commands.extend(
-                    texts.ok_or_else(|| format!("the field {at} looks like commands, and one of them is no text"))?,
+                    texts.ok_or_else(|| {
+                        format!("the field {at} looks like commands, but one of them is not a string")
+                    })?,
                 );
                 Ok(())
             }
@@ -87,7 +89,9 @@ impl Found {
                     let value = match item {
                         Value::Array(items) => words(at, items)?,
                         Value::String(text) => text.clone(),
-                        _ => return Err(format!("the field {at} looks like commands, and one of them is no text")),
+                        _ => {
+                            return Err(format!("the field {at} looks like commands, but one of them is not a string"));
+                        }
                     };
                     self.commands.push(field(value));
                 }
@@ -343,7 +347,7 @@ fn words(at: &str, items: &[Value]) -> Result<String, String> {
         .map(|item| match item {
             Value::String(word) => Ok(quoted(word)),
             Value::Number(_) | Value::Bool(_) | Value::Null => Ok(item.to_string()),
-            _ => Err(format!("the field {at} looks like a command, and one of its words is no text")),
+            _ => Err(format!("the field {at} looks like a command, but one of its words is not a string")),
         })
         .collect();
     Ok(words?.join(" "))

@@ -1,9 +1,11 @@
 //! The real tools from npm: the folder that `TOOLGATE_LENS_TOOLS` names (`just lens-setup` fills it) has `ESLint` 9 or newer,
 //! typescript-eslint, Prettier 3 and TypeScript 5 or 6 in its `node_modules`; the one that
 //! `TOOLGATE_LENS_OLD_NODE_MODULES` names has `ESLint` 8, `@typescript-eslint/parser` and `eslint-plugin` for it, and
-//! Prettier 2. Without them these tests are left out.
+//! Prettier 2. Without them these tests are skipped.
 
 use std::path::PathBuf;
+
+use toolgate_test_support::skip::skip;
 
 use super::{LONG, Scratch, has_node};
 use crate::report::{Outcome, Severity, Status};
@@ -26,21 +28,23 @@ export default ts.config(
 "#;
 const RULES: &str = r#"export default { "@typescript-eslint/no-floating-promises": "error", "prefer-const": "warn" };"#;
 
-/// A project with these files and the real packages.
+/// A project with these files and the real packages. None if they are not there; the test is then skipped.
+#[track_caller]
 fn real(files: &[(&str, &str)]) -> Option<Scratch> {
     with("TOOLGATE_LENS_TOOLS", files)
 }
 
 /// A project with these files and the packages of the folder that this variable names.
+#[track_caller]
 fn with(variable: &str, files: &[(&str, &str)]) -> Option<Scratch> {
     let Some(packages) = std::env::var_os(variable).filter(|_| has_node()) else {
-        eprintln!("left out: {variable} names no folder");
+        skip(format!("{variable} names no folder"));
         return None;
     };
     let scratch = Scratch::new(files);
     let modules = PathBuf::from(packages).join("node_modules");
     if !modules.is_dir() {
-        eprintln!("left out: {} is no folder", modules.display());
+        skip(format!("{} is not a folder", modules.display()));
         return None;
     }
     std::os::unix::fs::symlink(modules, scratch.path("node_modules")).unwrap();

@@ -1,0 +1,11 @@
+//! The tests of the guest, without WebAssembly. One program for all of them: linking is most of what building tests takes.
+
+mod analysis;
+mod cases;
+mod files;
+mod lens;
+mod mirror;
+mod options;
+mod schema;
+mod steering;
+mod verdicts;

@@ -1,0 +1,7 @@
+//! The tests of the check daemon. One program for all of them: linking is most of what building tests takes.
+
+mod common;
+mod daemon;
+mod lsp;
+mod lsp_real;
+mod untrusted;

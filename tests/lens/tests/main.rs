@@ -1,0 +1,7 @@
+//! The tests of the check daemon over real projects. One program for all of them: linking is most of what building tests takes.
+
+mod common;
+mod fake;
+mod planted;
+mod real;
+mod trouble;

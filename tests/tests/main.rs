@@ -1,0 +1,19 @@
+//! The tests of the whole system. One program for all of them, as linking is most of what building tests takes; only
+//! `hostile.rs` is apart.
+
+mod captures;
+mod component;
+mod contract;
+mod daemon;
+mod dependencies;
+mod docs;
+mod evolution;
+mod examples;
+mod failures;
+mod narrowed;
+mod peers;
+mod snapshots;
+mod swap;
+mod targets;
+mod threats;
+mod wasi;

@@ -1,0 +1,251 @@
+//! The texts that people and agents read: no reason of a rule, message, help text or recorded screen has a word of
+//! `texts/retired.jsonl`. Comments and the prose of the docs are not read here.
+
+use std::path::Path;
+
+use fancy_regex::Regex;
+use serde_json::Value;
+use toolgate_guest::analysis;
+use toolgate_guest::guard::Guard;
+use toolgate_tests::root;
+
+/// The list: a pattern, what to write instead, and an example.
+const RETIRED: &str = include_str!("../texts/retired.jsonl");
+
+/// Folders with the product's crates.
+const SOURCES: &[&str] = &["guest", "host"];
+
+/// Folders in them that are not the product.
+const NO_PRODUCT: &[&str] = &["tests", "examples", "benches", "target", "node_modules"];
+
+/// Files without texts for users: tests, fuzzing, builds.
+const NO_TEXTS: &[&str] = &["tests.rs", "fuzzing.rs", "build.rs"];
+
+/// Whose texts are not held to the list yet: errors in rule files.
+const SET_ASIDE: &[&str] = &["guest/src/guard/read.rs"];
+
+/// Fewer words than this are a key or a name, and no text.
+const WORDS: usize = 3;
+
+/// A retired word or phrase.
+struct Retired {
+    pattern: Regex,
+    instead: String,
+    example: String,
+}
+
+fn retired() -> Vec<Retired> {
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_else(|| panic!("{row} has no {key}")).to_owned();
+    let row = |line: &str| {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let pattern = Regex::new(&format!("(?i){}", text(&row, "retired"))).expect("a pattern");
+        Retired { pattern, instead: text(&row, "instead"), example: text(&row, "example") }
+    };
+    RETIRED.lines().map(row).collect()
+}
+
+/// A text, and where it is from.
+type Text = (String, String);
+
+/// One line for each text with a retired word.
+fn violations(list: &[Retired], texts: &[Text]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (place, text) in texts {
+        for one in list {
+            if let Some(part) = one.pattern.find(text).expect("few steps") {
+                found.push(format!("{place}: {:?} in {text:?}; better: {}", part.as_str(), one.instead));
+            }
+        }
+    }
+    found
+}
+
+/// What the guard's own list has: reasons, alternatives, what packs are about.
+fn rules() -> Vec<Text> {
+    let answer = analysis::rules(r#"{"question": "list"}"#, &Guard::new()).expect("the list");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let mut texts = Vec::new();
+    for (kind, keys) in [("rules", ["reason", "instead"].as_slice()), ("packs", &["about"])] {
+        for one in answer[kind].as_array().expect("a list") {
+            let own =
+                keys.iter().filter_map(|key| Some((one["name"].as_str()?.to_owned(), one[*key].as_str()?.to_owned())));
+            texts.extend(own);
+        }
+    }
+    texts
+}
+
+/// Reasons in a pack's source. The list above has none of path rules.
+fn reasons(source: &str) -> Vec<String> {
+    let reason = Regex::new(r"(?m)\breason: (?:&\w+ )?'?([^*'}\n][^}\n]*?)'?(?:\}|$)").expect("a pattern");
+    reason.captures_iter(source).map(|found| found.expect("few steps")[1].to_owned()).collect()
+}
+
+/// The part of a source that is not its tests.
+fn product(source: &str) -> &str {
+    source.split_once("\n#[cfg(test)]\nmod ").map_or(source, |(product, _)| product)
+}
+
+/// The string literals of Rust source that may be a text.
+fn literals(source: &str) -> Vec<String> {
+    let token = Regex::new(
+        r##"(?sx) //[^\n]* | /\*.*?\*/ | '(?:\\(?:u\{[^}]*\}|.)|[^'\\])' | \b[bc]?r(\#*)"(?<raw>.*?)"\1 | "(?<text>(?:[^"\\]|\\.)*)" "##,
+    )
+    .expect("a pattern");
+    let continued = Regex::new(r"\\\n\s*").expect("a pattern");
+    let mut found = Vec::new();
+    for token in token.captures_iter(source) {
+        let token = token.expect("few steps");
+        let text = match (token.name("raw"), token.name("text")) {
+            (Some(raw), _) => raw.as_str().to_owned(),
+            (None, Some(text)) => continued.replace_all(text.as_str(), "").replace("\\n", " ").replace("\\\"", "\""),
+            (None, None) => continue,
+        };
+        if text.split_whitespace().count() >= WORDS {
+            found.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+    found
+}
+
+/// The comments that clap makes help of.
+fn help(source: &str) -> Vec<String> {
+    let (mut found, mut pending, mut inside) = (Vec::new(), Vec::new(), false);
+    for line in source.lines() {
+        let derives = ["Args", "Parser", "Subcommand", "ValueEnum"].iter().any(|one| line.contains(one));
+        match line.trim_start().strip_prefix("///") {
+            Some(text) => pending.push(text.trim().to_owned()),
+            None if line.starts_with("#[derive(") && derives => inside = true,
+            None if line.starts_with('#') => {}
+            None => {
+                let text = std::mem::take(&mut pending).join(" ");
+                if inside && !text.is_empty() {
+                    found.push(text);
+                }
+                inside &= line != "}";
+            }
+        }
+    }
+    found
+}
+
+/// The screens of a page: what a run of the command printed.
+fn screens(page: &str) -> Vec<String> {
+    let (mut found, mut block) = (Vec::new(), None::<String>);
+    for line in page.lines() {
+        match (&mut block, line.starts_with("```")) {
+            (None, true) => block = Some(String::new()),
+            (None, false) => {}
+            (Some(_), true) => found.extend(block.take()),
+            (Some(text), false) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    found.retain(|block| block.starts_with("$ toolgate"));
+    found
+}
+
+/// Every file below a folder with this ending, and its text.
+fn files(folder: &str, ending: &str) -> Vec<Text> {
+    fn walk(folder: &Path, ending: &str, found: &mut Vec<Text>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+            if path.is_dir() {
+                if !NO_PRODUCT.contains(&name) {
+                    walk(&path, ending, found);
+                }
+            } else if name.ends_with(ending) && !NO_TEXTS.contains(&name) {
+                found.push((path.display().to_string(), std::fs::read_to_string(&path).expect("a text")));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&root().join(folder), ending, &mut found);
+    found
+}
+
+/// What is read of each file.
+fn read(files: Vec<Text>, texts: fn(&str) -> Vec<String>) -> Vec<Text> {
+    let each = |(place, source): Text| texts(&source).into_iter().map(move |text| (place.clone(), text));
+    files.into_iter().flat_map(each).collect()
+}
+
+fn sources() -> Vec<Text> {
+    let all = SOURCES.iter().flat_map(|folder| files(folder, ".rs"));
+    let held = all.filter(|(place, _)| !SET_ASIDE.iter().any(|aside| place.ends_with(aside)));
+    held.map(|(place, source)| (place, product(&source).to_owned())).collect()
+}
+
+/// Fails where fewer texts are found than there are, as then they are no longer read right.
+fn hold(what: &str, least: usize, texts: &[Text]) {
+    assert!(texts.len() >= least, "only {} texts of {what}", texts.len());
+    let found = violations(&retired(), texts);
+    assert!(found.is_empty(), "{what}: {} texts\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn reasons_of_rules_have_no_retired_word() {
+    hold("rules", 800, &rules());
+    hold("packs", 600, &read(files("guest/src/guard/packs", ".yaml"), reasons));
+}
+
+#[test]
+fn messages_have_no_retired_word() {
+    hold("sources", 1_500, &read(sources(), literals));
+}
+
+#[test]
+fn help_has_no_retired_word() {
+    hold("help", 100, &read(files("host/cli/src", ".rs"), help));
+}
+
+#[test]
+fn screens_have_no_retired_word() {
+    let readme = ("README.md".to_owned(), std::fs::read_to_string(root().join("README.md")).expect("the README"));
+    let mut pages = files("docs", ".md");
+    pages.push(readme);
+    hold("screens", 10, &read(pages, screens));
+}
+
+#[test]
+fn each_retired_word_is_found_in_its_example() {
+    let list = retired();
+    for one in &list {
+        assert!(one.pattern.is_match(&one.example).expect("few steps"), "{:?} {}", one.pattern, one.example);
+        let planted = [("planted".to_owned(), format!("some text, {}", one.example))];
+        assert!(!violations(&list, &planted).is_empty(), "{}", one.example);
+    }
+    let plain = [
+        "wipes a partition table or filesystem signature",
+        "syntax error on line 1: unexpected end of input",
+        "there is no terminal here, and no longer a pane",
+        "borg delete --dry-run --list shows what would be deleted",
+        "it does not change the mode or owner of the filesystem root or a system path",
+    ];
+    for text in plain {
+        assert_eq!(violations(&list, &[(String::new(), text.to_owned())]), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn planted_texts_are_read() {
+    let source = r##"
+// "a comment that is left"
+/// Not help "as it says"
+const A: char = '"';
+fn a<'a>() { say("what is in \
+        it, \"said\"\nagain", 'x'); say(r#"a raw "text" here"#, "two words"); }
+#[cfg(test)]
+mod tests { const B: &str = "a text of the tests"; }
+"##;
+    assert_eq!(literals(product(source)), [r#"what is in it, "said" again"#, r#"a raw "text" here"#]);
+    let source = "/// The command.\n///\n/// More of it.\n#[derive(Parser)]\n#[command(version)]\nstruct A {\n    /// One\n    \
+                  /// option\n    #[arg(long)]\n    one: u8,\n}\n\n/// A comment\nfn b() {}\n";
+    assert_eq!(help(source), ["The command.  More of it.", "One option"]);
+    assert_eq!(screens("a\n```console\n$ toolgate check x\npass\n```\nb ```\nls\n```"), ["$ toolgate check x\npass\n"]);
+    let pack = "paths:\n  - {path: a, ask: true, reason: tmux runs it}\n  - reason: &prints prints: a\n  - reason: *prints\n  - reason: 'a: b'\n";
+    assert_eq!(reasons(pack), ["tmux runs it", "prints: a", "a: b"]);
+}
