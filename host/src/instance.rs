@@ -31,7 +31,7 @@ impl Plugin {
             }
             match Instance::snapshot_of(self, snapshot::handed(files)).await {
                 Ok(Some(taken)) => snapshots.keep(&name, taken),
-                Ok(None) => tracing::debug!(plugin = self.name, "no snapshot is taken: its memory is not known"),
+                Ok(None) => tracing::debug!(plugin = self.name, "no snapshot taken: its memory is unknown"),
                 Err(error) => tracing::warn!(plugin = self.name, %error, "no snapshot is taken"),
             }
         }

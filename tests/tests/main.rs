@@ -10,6 +10,7 @@ mod docs;
 mod evolution;
 mod examples;
 mod failures;
+mod modules;
 mod narrowed;
 mod peers;
 mod snapshots;

@@ -10,14 +10,14 @@ use toolgate_tests::root;
 
 /// Crates that may use others, by their folders; whatever is not here uses none of ours. Tests may use everything.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("guest", &["guest/pools", "guest/shell", "plain"]),
+    ("guest", &["guest/commands", "guest/pools", "guest/shell", "plain"]),
     ("guest/examples/kubectl", &["guest/sdk"]),
     ("guest/shell", &["guest/commands"]),
-    ("host", &["host/private", "plain"]),
+    ("host", &["guest/commands", "host/private", "plain"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
     ("host/cli", &["host", "host/builtin", "host/lens"]),
-    ("host/docs", &["guest/shell"]),
+    ("host/docs", &["guest/commands"]),
     ("host/lens", &["host/private", "plain"]),
 ];
 

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long = "rule", value_name = "NAME")]
     rules: Vec<String>,
 
-    /// How long the permission is good for, at most a day
+    /// How long the permission is valid, at most one day
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = duration::length)]
     good_for: Duration,
 
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         };
     }
     // First, so that an agent learns nothing here but that.
-    person::present("no permission is given here")?;
+    person::present("no permission can be granted here")?;
     let cwd = dirs::folder(arguments.cwd.as_deref())?;
     let call = call(arguments.command.as_deref().unwrap_or_default(), &arguments.tool, &cwd)?;
     let verdict = check::judge(&call)?;
@@ -139,7 +139,7 @@ fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, Str
         return Ok(None);
     }
     let against = one_time_permits::against(verdict).map_err(|rule| match rule.as_str() {
-        "" => "no rule is named that could be lifted".to_owned(),
+        "" => "none of the named rules can be lifted".to_owned(),
         rule => format!("{} cannot be lifted by a permission", plain(rule)),
     })?;
     if let Some(missing) = against.iter().find(|rule| !named.is_empty() && !named.contains(rule)) {

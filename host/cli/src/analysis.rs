@@ -237,7 +237,7 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
     let call = match event.about {
         EventPayload::Call { call, .. } => *call,
         EventPayload::Result(result) => result.call,
-        _ => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
+        _ => return Err(wrong(format!("the event {} has no tool call", event.moment.name))),
     };
     let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
     let runtime = runtime::one_thread()?;

@@ -24,7 +24,7 @@ impl Evaluator {
         match self {
             Evaluator::OneShot => match resident::ask(question) {
                 Some(judged) => {
-                    tracing::debug!("judged by the resident host");
+                    tracing::debug!("evaluated by the resident host");
                     Ok(judged)
                 }
                 None => {

@@ -173,7 +173,7 @@ impl Gates {
             Ok(call) => call,
             // Who judges by what a text does may let everything pass where it is not told.
             Err(why) => {
-                let reason = format!("the plugins cannot be told what the command does: {why}");
+                let reason = format!("the plugins get no analysis of the command: {why}");
                 return GateOutcome::only(Verdict::block("host:analysis", reason));
             }
         };

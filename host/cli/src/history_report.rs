@@ -36,7 +36,7 @@ fn file(named: Option<&Path>) -> Result<PathBuf, Failure> {
         return Ok(path);
     }
     let missing = |message: String| Failure::new(exit::NO_INPUT, message);
-    let home = dirs::home().ok_or_else(|| missing("the home folder is not known; name a history file".to_owned()))?;
+    let home = dirs::home().ok_or_else(|| missing("the home folder is unknown; name a history file".to_owned()))?;
     let mut places = history::places(Path::new(&home), variable);
     let shell = std::env::var("SHELL").unwrap_or_default();
     let shell = shell.rsplit('/').next().unwrap_or_default();

@@ -140,7 +140,7 @@ impl HookHandler<'_> {
             }
             _ => {
                 if moment.when == HookKind::Unknown {
-                    tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
+                    tracing::warn!(agent = self.agent.name(), event = moment.name, "an unknown event");
                     hook_heartbeat::unknown(self.agent.name(), &moment.name);
                 }
                 self.agent.encode(&moment, &Answer::Nothing, None)

@@ -84,7 +84,7 @@ pub(crate) async fn evaluate_in_process(
     let files = dirs::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
     let files = if life == Life::Session { files } else { files.inline() };
     let loaded = plugins.load()?;
-    let agent = crate::agent::named(&question.agent).ok_or_else(|| format!("{} is no agent", question.agent))?;
+    let agent = crate::agent::named(&question.agent).ok_or_else(|| format!("unknown agent {}", question.agent))?;
     let whose = Some(SessionRef { agent, scene });
     let (home, root, kept) = (home.as_deref(), scene.root.as_str(), plugins.files());
     let standing = GateBuilder { plugin, cwd, home, root, packs, kept, loaded: &loaded, whose };
@@ -123,9 +123,9 @@ async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: Ga
     let second = gates.all(&new, told).await;
     match second.verdict.decision {
         Decision::Pass => GateOutcome { verdict: first.verdict, ..second },
-        Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),
-        Decision::Block(reason) => refused(format!("is blocked as it is now: {reason}")),
-        Decision::Ask(reason) => refused(format!("would be asked about as it is now: {reason}")),
+        Decision::Rewrite(_) => refused("again on re-evaluation".to_owned()),
+        Decision::Block(reason) => refused(format!("is blocked after the rewrite: {reason}")),
+        Decision::Ask(reason) => refused(format!("must be confirmed after the rewrite: {reason}")),
     }
 }
 

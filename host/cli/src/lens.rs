@@ -283,7 +283,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
 
 fn trust_list() -> Result<Trust, Failure> {
     let list = Trust::of_home(dirs::home().as_deref().map(Path::new));
-    list.ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is not known; set HOME to an absolute path"))
+    list.ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is unknown; set HOME to an absolute path"))
 }
 
 fn trusted() -> Result<ExitCode, Failure> {

@@ -41,7 +41,7 @@ impl Journal for SessionEvents {
             true => Ok(()),
             false => {
                 self.failed.store(true, Ordering::Relaxed);
-                Err(CapabilityError::Unavailable("the session is not kept".to_owned()))
+                Err(CapabilityError::Unavailable("the session state could not be saved".to_owned()))
             }
         }
     }
@@ -56,7 +56,7 @@ pub(crate) async fn witness(agent: &'static dyn Dialect, scene: &SessionContext,
         Ok(Err(error)) => error,
         Err(_) => "it took too long".to_owned(),
     };
-    tracing::warn!(why, "observers of rule files have not seen a call");
+    tracing::warn!(why, "observers in rule files missed a call");
     session::keep(agent.name(), scene, |kept| kept.events.forget());
 }
 
@@ -92,7 +92,7 @@ async fn look(
         std::mem::forget(observer);
     }
     match seen {
-        Ok(_) if failed.load(Ordering::Relaxed) => Err("an event could not be kept".to_owned()),
+        Ok(_) if failed.load(Ordering::Relaxed) => Err("an event could not be saved".to_owned()),
         seen => seen.map(drop),
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Plugins {
     #[arg(long, requires = "files")]
     rewrite: bool,
 
-    /// Grant these components more than a clock and the log: files, git, ...
+    /// Grant these plugins more capabilities than clock and log: files, git, ...
     #[arg(long = "grant", value_name = "NAMES", value_delimiter = ',', requires = "files", value_parser = named)]
     grants: Vec<Capability>,
 }

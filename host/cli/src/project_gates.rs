@@ -73,14 +73,14 @@ impl<'a> Gates<'a> {
             if let (true, Some(rules)) = (unusable, self.rules) {
                 return Err(Failure::new(
                     exit::DATA,
-                    format!("nothing is judged, as {} cannot be used", rules.display()),
+                    format!("nothing was evaluated: {} cannot be used", rules.display()),
                 ));
             }
             self.open.insert(key.clone(), gates);
         }
         match self.open.get(&key) {
             Some(gates) => Ok(gates.all(call, GateContext::now()).await.verdict),
-            None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
+            None => Err(Failure::new(exit::SOFTWARE, "the gate has stopped")),
         }
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn load(agent: &str, scene: &SessionContext) -> SessionState {
         None => SessionState::default(),
         Some(Ok(bytes)) => SessionState::of(agent, &scene.session, bytes.as_deref()),
         Some(Err(error)) => {
-            tracing::warn!(%error, "what is kept of the session is not known");
+            tracing::warn!(%error, "the session state is unknown");
             SessionState::forgotten()
         }
     }
@@ -150,7 +150,7 @@ impl SessionState {
         let kept = match file.map(serde_json::from_slice::<SessionState>) {
             Some(Ok(kept)) if kept.is_of(agent, session) => kept,
             Some(Err(error)) => {
-                tracing::warn!(%error, "what is kept of the session is not known");
+                tracing::warn!(%error, "the session state is unknown");
                 SessionState::forgotten()
             }
             Some(Ok(_)) | None => SessionState::default(),

@@ -20,7 +20,7 @@ pub(crate) trait Panes: Send + Sync {
     /// Ends the waits of the tool that runs, until `resume`.
     fn cancel(&self);
     fn resume(&self);
-    /// Shows a text in a pane's border, or takes it away.
+    /// Shows a text in a pane's border, or removes it.
     async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()>;
     /// Ends the processes that wait for something to happen.
     async fn end(&self);
@@ -98,7 +98,7 @@ impl TerminalVerdicts {
 async fn draw(panes: Arc<dyn Panes>, mut shown: UnboundedReceiver<InBorder>) {
     while let Some((pane, text)) = shown.recv().await {
         if let Err(error) = panes.show_in_border(&pane, text.as_deref()).await {
-            tracing::warn!(?error, pane, "the verdict is not shown");
+            tracing::warn!(?error, pane, "the verdict could not be shown");
         }
     }
 }

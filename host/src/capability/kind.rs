@@ -55,20 +55,18 @@ impl Capability {
     /// What it lets a component do, for the person who decides.
     pub fn describe(self) -> &'static str {
         match self {
-            Capability::Files => {
-                "see which files there are and where links lead, and read rule files and scripts that are about to run"
-            }
-            Capability::Git => "see which files git says have changed, and which branch is checked out",
-            Capability::Daemon => "start the project's check daemon and ask it",
-            Capability::Terminal => "run any command as you, in a tmux pane; each is judged by the gate first",
+            Capability::Files => "list files, resolve links, and read rule files and scripts that are about to run",
+            Capability::Git => "see changed files and the current branch in git",
+            Capability::Daemon => "start and query the project's check daemon",
+            Capability::Terminal => "run any command as you in a tmux pane; Toolgate checks each one first",
             Capability::Ui => "show you messages and a status line",
             Capability::Journal => {
-                "write into the session's record, and note events: rules that wait for one are lifted by it"
+                "write to the session's journal and record events, which lift rules that wait for them"
             }
-            Capability::Message => "write to the agent, in the conversation with you",
-            Capability::Clock => "know the time and be woken up",
+            Capability::Message => "send messages to the agent in your conversation",
+            Capability::Clock => "read the clock and set timers",
             Capability::Log => "write to the log",
-            Capability::Extensions => "ask the trackers and predicates of other plugins",
+            Capability::Extensions => "query trackers and predicates of other plugins",
         }
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCal
     }
     // No file has one in its path, and what is left without it may be another path.
     match made.paths.iter().chain(&made.globs).find(|field| field.value.contains('\0')) {
-        Some(field) => Err(format!("the field {} of {name} has a NUL in it, which no path has", field.name)),
+        Some(field) => Err(format!("the field {} of {name} contains a NUL byte", field.name)),
         None => Ok(made),
     }
 }
@@ -137,7 +137,7 @@ impl Fields<'_> {
         match self.fields.get(key) {
             Some(Value::String(text)) => Ok(Some(Field { name: key.to_owned(), value: text.clone() })),
             None | Some(Value::Null) => Ok(None),
-            Some(_) => Err(format!("the field {key} of {} is not a text", self.of)),
+            Some(_) => Err(format!("the field {key} of {} is not a string", self.of)),
         }
     }
 
@@ -151,7 +151,7 @@ impl Fields<'_> {
         };
         let field = |(at, item): (usize, &Value)| match item {
             Value::String(text) => Ok(Field { name: format!("{key}/{at}"), value: text.clone() }),
-            _ => Err(format!("the field {key} of {} holds something that is not a text", self.of)),
+            _ => Err(format!("the field {key} of {} contains a value that is not a string", self.of)),
         };
         items.iter().enumerate().map(field).collect()
     }
@@ -270,7 +270,7 @@ pub(super) fn guessed_with_calls(
         return Ok(whole);
     }
     if inner.len() > MOST_CALLS {
-        return Err(format!("the input of {name} has more calls in it than are judged at once"));
+        return Err(format!("the input of {name} contains too many calls"));
     }
     let mut commands: Vec<Field> = whole.command.take().into_iter().collect();
     let field = |value: String| Field { name: "command".to_owned(), value };

@@ -109,7 +109,7 @@ impl UserTools {
     /// If it cannot be used.
     pub(crate) fn of_user() -> Result<Option<Self>, String> {
         let Some(path) = dirs::user_file_named(USER_TOOLS) else { return Ok(None) };
-        let wrong = |why: String| format!("{}: {why}; mend it or move it away", path.display());
+        let wrong = |why: String| format!("{}: {why}; fix it or move it away", path.display());
         // Nearly nobody has one, and then there is nothing to be looked at on the way to it.
         let bytes = match read_regular(&path, LARGEST) {
             Err(error) if is_missing(&error) => return Ok(None),

@@ -146,7 +146,7 @@ pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, S
         say(worst, format!("{key} may keep the hook from being called or awaited"));
     }
     if let Some(matcher) = entry.matcher().filter(|matcher| !risks::of(known).matchers.contains(matcher)) {
-        say(worst, format!("its matcher {matcher:?} leaves out tools"));
+        say(worst, format!("its matcher {matcher:?} excludes tools"));
     }
     wrong
 }

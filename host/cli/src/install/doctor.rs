@@ -247,9 +247,9 @@ fn enabled(report: &mut Report, places: &[Place], at: &Where<'_>) {
         risks::switched_off(known, at, &Own { scope: place.scope, file: &place.file.path, entries })
     };
     match places.iter().find_map(why) {
-        Some(says) => report.add("enabled", Level::Fail, says, "set it right, if you want to be guarded"),
+        Some(says) => report.add("enabled", Level::Fail, says, "change it if you want protection"),
         None if risks::of(known).off.is_empty() => {}
-        None => report.ok("enabled", "no setting switches hooks off"),
+        None => report.ok("enabled", "no setting turns hooks off"),
     }
 }
 
@@ -440,12 +440,12 @@ fn trusts(report: &mut Report, places: &[Place], at: &Where<'_>) {
 /// When the agent last asked, by the sign of life that every hook leaves.
 fn fired(report: &mut Report, places: &[Place]) {
     let known = report.known;
-    let todo = format!("let {} run a command; if this stays as it is, it does not ask", known.title());
+    let todo = format!("let {} run a command; if this message stays, the hook is not called", known.title());
     let sign = hook_heartbeat::read(known.name()).unwrap_or_default();
     if !sign.unknown.is_empty() {
-        let says = format!("it calls for events that Toolgate does not know: {}", sign.unknown.join(", "));
+        let says = format!("it calls the hook for events that Toolgate does not know: {}", sign.unknown.join(", "));
         let file = hook_heartbeat::path(known.name()).map(|path| path.display().to_string()).unwrap_or_default();
-        let todo = format!("leave them out of its configuration, then remove {file}, where they are noted");
+        let todo = format!("remove them from its configuration, then delete {file}, which lists them");
         report.add("unknown", Level::Warn, says, todo);
     }
     let moment = |time: &str| time.parse::<jiff::Timestamp>().ok();

@@ -57,7 +57,7 @@ impl Target {
             return Ok(Target { path: program.to_owned(), makes: None, notes: vec![note] });
         }
         let state = dirs::state().ok_or_else(|| {
-            Failure::new(exit::NO_INPUT, "the home folder is not known, so there is no place for a link; set HOME")
+            Failure::new(exit::NO_INPUT, "the home folder is unknown, so no link can be created; set HOME")
         })?;
         let link = state.join(FOLDER).join(&file);
         if leads_to(&link, own) || is_free(&link) {

@@ -275,7 +275,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes: Vec<String> = target.iter().flat_map(|target| target.notes.clone()).collect();
     if let GateBuilder::Loose(why) = program::standing(Path::new(&program)) {
-        let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
+        let gone = format!("{program} is not in a permanent location: {why}. Better: {}", program::advice(&program));
         notes.push(format!("{gone} {}", known.name()));
     }
     let own = Own { scope: change.scope(), file: &file.path, entries: &entries };

@@ -67,8 +67,8 @@ impl Probe<'_> {
         let heard = self.hear(DENIED, None)?;
         match heard.said {
             ParsedAnswer::Deny(_) => Ok(heard.took),
-            ParsedAnswer::Nothing => Err("it says nothing, and so the call would run".to_owned()),
-            _ => Err(format!("its answer is no denial: {}", heard.text)),
+            ParsedAnswer::Nothing => Err("it has no output, so the call would run".to_owned()),
+            _ => Err(format!("its answer is not a denial: {}", heard.text)),
         }
     }
 
@@ -96,9 +96,7 @@ impl Probe<'_> {
             ParsedAnswer::Ask(_) if here => Ok(()),
             // It is asked at another event.
             ParsedAnswer::Nothing if !here && !at.is_empty() => Ok(()),
-            ParsedAnswer::Ask(_) => {
-                Err(format!("{} takes the question for a yes, and the call would run", self.dialect.title()))
-            }
+            ParsedAnswer::Ask(_) => Err(format!("{} treats ask as allow, so the call would run", self.dialect.title())),
             _ => Err(format!("its answer is neither a question nor a denial: {text:?}")),
         }
     }

@@ -110,7 +110,7 @@ const CODEX_FILES: &[In] =
     &[User("config.toml"), Project(".codex/config.toml"), System("etc/codex/config.toml"), CODEX_MANAGED];
 
 static CODEX: Risks = Risks {
-    since: Some(([0, 124, 0], "is reported to have no hooks that are on by themselves")),
+    since: Some(([0, 124, 0], "reportedly has no hooks that are on by default")),
     beside: (Level::Warn, "Codex runs them at once, and of several that rewrite a call the last one wins"),
     off: &[
         Any(CODEX_FILES, "/features/hooks", False),

@@ -247,7 +247,8 @@ pub(super) fn installed(store: &Store, name: &str) -> Result<Installed, Failure>
 
 /// The one that was shown, if it still is as it was then.
 pub(super) fn same<'a>(all: &'a mut [Installed], shown: &Installed) -> Result<&'a mut Installed, Failure> {
-    let changed = || Failure::new(exit::DATA, format!("{} was changed meanwhile; nothing is done", shown.name));
+    let changed =
+        || Failure::new(exit::DATA, format!("{} was changed in the meantime; nothing was changed", shown.name));
     all.iter_mut().find(|one| *one == shown).ok_or_else(changed)
 }
 
@@ -257,7 +258,7 @@ pub(super) fn same<'a>(all: &'a mut [Installed], shown: &Installed) -> Result<&'
 /// Which there are, as a sentence.
 pub(crate) fn named(text: &str) -> Result<Capability, String> {
     let known = || Capability::ALL.map(Capability::name).join(", ");
-    Capability::named(text).ok_or_else(|| format!("there is no such capability; there are {}", known()))
+    Capability::named(text).ok_or_else(|| format!("unknown capability; the capabilities are {}", known()))
 }
 
 impl From<StoreError> for Failure {

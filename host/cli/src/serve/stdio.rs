@@ -92,7 +92,7 @@ pub(super) fn run(
     plugins: &Plugins,
     terminal: Option<Terminal>,
 ) -> Result<ExitCode, Failure> {
-    let agent = agent::named(agent).ok_or_else(|| Failure::new(exit::USAGE, format!("{agent} is no agent")))?;
+    let agent = agent::named(agent).ok_or_else(|| Failure::new(exit::USAGE, format!("unknown agent {agent}")))?;
     let plugin = gate_builder::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
     let frames = Frames::new(std::io::stdout());
     let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "agent": agent.name() });
