@@ -69,7 +69,7 @@ use file::File;
 use link::Target;
 use off::{Own, Where};
 use packs::Chosen;
-use program::GateBuilder;
+use program::Standing;
 use table::{Hooks, Known, NO_LENS, Scope, Way};
 
 #[derive(Args)]
@@ -166,7 +166,7 @@ fn packs_exist(packs: &Packs) -> Result<(), Failure> {
         return Ok(());
     }
     let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
-    let standing = gate_builder::GateBuilder {
+    let standing = gate_builder::Standing {
         plugin: &plugin,
         cwd: "/",
         home: None,
@@ -274,7 +274,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes: Vec<String> = target.iter().flat_map(|target| target.notes.clone()).collect();
-    if let GateBuilder::Loose(why) = program::standing(Path::new(&program)) {
+    if let Standing::Loose(why) = program::standing(Path::new(&program)) {
         let gone = format!("{program} is not in a permanent location: {why}. Better: {}", program::advice(&program));
         notes.push(format!("{gone} {}", known.name()));
     }

@@ -569,7 +569,7 @@ mod tests {
     use super::super::off::{In, Off};
     use super::super::risks;
     use super::*;
-    use crate::agent::{About, Answer, HookKind, ParsedAnswer, Payload, Trial};
+    use crate::agent::{Answer, EventPayload, HookKind, ParsedAnswer, Payload, Trial};
 
     /// The keys of the payload before a shell call, as the agents send it.
     #[rustfmt::skip]
@@ -606,7 +606,7 @@ mod tests {
                 let at = left.iter().position(|(agent, of, _)| (agent, of) == (&name, event)).expect("a row");
                 assert_eq!(found.join(" "), left.remove(at).2, "{name} {event}");
                 let read = known.dialect.decode(Some(event), &Payload::new(&payload, &|_| None)).expect("it is read");
-                let About::Call { call, .. } = read.about else { panic!("{name} {event} is about no call") };
+                let EventPayload::Call { call, .. } = read.about else { panic!("{name} {event} is about no call") };
                 let command = call.command.map(|command| command.value);
                 assert_eq!((command.as_deref(), call.kind), (Some("true"), ToolKind::Shell), "{name} {event}");
                 assert_eq!((call.cwd.as_str(), read.moment.when), ("/work", HookKind::Before), "{name} {event}");
