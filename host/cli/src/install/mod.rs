@@ -166,7 +166,7 @@ fn packs_exist(packs: &Packs) -> Result<(), Failure> {
         return Ok(());
     }
     let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
-    let standing = gate_builder::Standing {
+    let standing = gate_builder::GateBuilder {
         plugin: &plugin,
         cwd: "/",
         home: None,
