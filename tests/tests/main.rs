@@ -1,5 +1,5 @@
-//! The tests of the whole system. One program for all of them, as linking is most of what building tests takes; only
-//! `hostile.rs` is apart.
+//! The tests of the whole system. One program for all of them, as code generation and linking are most of what building
+//! tests takes; only `hostile.rs` is apart.
 
 mod captures;
 mod component;
@@ -16,5 +16,6 @@ mod peers;
 mod snapshots;
 mod swap;
 mod targets;
+mod texts;
 mod threats;
 mod wasi;

@@ -1,4 +1,6 @@
-//! The tests of the command: each runs it as an agent or a person does. One program for all of them: linking is most of what building tests takes.
+//! The tests of the command: each runs it as an agent or a person does.
+//!
+//! One program for all of them: code generation and linking are most of what building tests takes.
 
 mod agents;
 mod allow;

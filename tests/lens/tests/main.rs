@@ -1,4 +1,6 @@
-//! The tests of the check daemon over real projects. One program for all of them: linking is most of what building tests takes.
+//! The tests of the check daemon over real projects.
+//!
+//! One program for all of them: code generation and linking are most of what building tests takes.
 
 mod common;
 mod fake;
