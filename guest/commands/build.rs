@@ -29,8 +29,10 @@ struct Spec {
     /// Options whose value is a secret, and what stands in the value before it.
     #[serde(default)]
     secrets: BTreeMap<String, String>,
+    rules: Option<Rules>,
+    /// Its long options have one dash, though no other key says so.
     #[serde(default)]
-    rules: Rules,
+    one_dash: bool,
     /// The path of a spec whose options are those of this one, too: `docker run`.
     like: Option<String>,
     #[serde(default)]
@@ -200,7 +202,9 @@ impl Spec {
     fn one_dash(&self) -> bool {
         let runs = self.runs.as_ref().is_some_and(|runs| runs.traits.iter().any(|one| one == "long-only"));
         let syntax = self.files.as_ref().and_then(|files| files.syntax.as_deref());
-        runs || self.rules.words || matches!(syntax, Some("joined" | "go"))
+        runs || self.one_dash
+            || self.rules.as_ref().is_some_and(|rules| rules.words)
+            || matches!(syntax, Some("joined" | "go"))
     }
 
     /// Adds itself and its subcommands by their paths.
@@ -239,6 +243,9 @@ impl Spec {
             return Err("compared says with what, and when: `NAME VERSION, YYYY-MM-DD`".into());
         }
         let mut names: Vec<String> = Vec::new();
+        if self.names.is_empty() {
+            return Err("a spec has no names".into());
+        }
         for option in self.options(all)? {
             let own: Vec<&str> =
                 option.name.split(' ').map(|name| bare(name, self.one_dash())).collect::<Result<_, _>>()?;
@@ -246,6 +253,7 @@ impl Spec {
             let name = option.alias.as_deref().or(own.first().copied()).ok_or("an option has no name")?;
             let takes = match &option.takes {
                 None => "Nothing".to_owned(),
+                Some(Takes::Words(0)) => return Err(format!("{} takes no words", option.name).into()),
                 Some(Takes::Words(count)) => format!("Next({count})"),
                 Some(Takes::Named(name)) if name == "value" => "Next(1)".to_owned(),
                 Some(Takes::Named(name)) => variant(name),
@@ -289,12 +297,15 @@ impl Spec {
             }
             None => out.push_str("None"),
         }
-        let Rules { abbreviates, words, own, exact } = &self.rules;
-        write!(
-            out,
-            ", abbreviates: {abbreviates}, words: {words}, own_options: {own}, one_dash: {}, unabbreviated: &{exact:?} }}",
-            self.one_dash()
-        )?;
+        out.push_str(", rules: ");
+        match &self.rules {
+            Some(Rules { abbreviates, words, own, exact }) => write!(
+                out,
+                "Some(Rules {{ abbreviates: {abbreviates}, words: {words}, own_options: {own}, unabbreviated: &{exact:?} }})"
+            )?,
+            None => out.push_str("None"),
+        }
+        write!(out, ", one_dash: {} }}", self.one_dash())?;
         Ok(())
     }
 }

@@ -82,8 +82,9 @@ pub struct Parts<'l, 't, L: Lookup> {
 impl<'l, 't, L: Lookup> Parts<'l, 't, L> {
     /// Takes a word apart.
     pub fn new(lookup: &'l L, text: &'t str, spelling: Spelling) -> Self {
-        let body = text.trim_start_matches('-');
-        let dashes = text.len() - body.len();
+        // `---name` is an option of that name with a dash before it, which nothing has.
+        let dashes = if text.starts_with("--") { 2 } else { 1 };
+        let body = text.get(dashes..).unwrap_or_default();
         let equals = body.find('=');
         let name = body.get(..equals.unwrap_or(body.len())).unwrap_or(body);
         let part = |name, option, attached| Part { name, dashes, option, attached, own: true };
@@ -159,6 +160,9 @@ mod tests {
             ("sudo", "--user=bob", Spelling::Letters, "user:Next(1)=bob"),
             ("sudo", "--use", Spelling::Letters, "use:Next(1)"),
             ("sudo", "--nothing=1", Spelling::Letters, "nothing:?=1"),
+            ("sudo", "---user", Spelling::Letters, "-user:?"),
+            ("xargs", "--s", Spelling::Letters, "s:Nothing"),
+            ("env", "--s", Spelling::Letters, "s:Next(1)"),
             ("sudo", "-\u{e9}n", Spelling::Letters, "\u{e9}:?=n n:Nothing"),
             ("sed", "-i.bak", Spelling::Letters, "i:Attached=.bak"),
             ("sed", "-ni", Spelling::Letters, "n:Nothing i:Attached"),

@@ -1,5 +1,5 @@
-//! The names that specs use for what consumers do: handlers, meanings of options, traits of programs. A consumer matches
-//! on them exhaustively, so that a new one is an error until it is handled.
+//! The names that specs use for what consumers do: handlers, meanings of options, traits of programs. The
+//! consumers match on handlers exhaustively, so that a new one is an error until it is there.
 
 /// A language that a command can be given a script of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,14 +17,22 @@ pub struct Spec {
     pub files: Option<Files>,
     /// How it waits for text at a terminal, if it may.
     pub terminal: Option<Terminal>,
-    /// Long options may be cut short, as rules see them: `--forc`.
+    /// How rules see its words. Without it they do not rely on the options that are listed: of a family of programs that
+    /// share a spec, one may take an option otherwise.
+    pub rules: Option<Rules>,
+    /// Long options have one dash.
+    pub one_dash: bool,
+}
+
+/// How rules see the words of a program, whose options are listed for them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Long options may be cut short: `--forc`.
     pub abbreviates: bool,
-    /// Long options have one dash, as rules see them: `find -delete`.
+    /// Long options have one dash: `find -delete`.
     pub words: bool,
     /// Options before a subcommand are never the subcommand's, whatever they are called: `git -p restore`.
     pub own_options: bool,
-    /// Long options have one dash.
-    pub one_dash: bool,
     /// Options with their dashes that are none of a longer one's abbreviations.
     pub unabbreviated: &'static [&'static str],
 }
@@ -296,11 +304,19 @@ impl Spec {
     /// The option of this long name; a start of it is enough where no other option starts so.
     #[must_use]
     pub fn long(&self, name: &str) -> Option<&'static Opt> {
-        if name.is_empty() {
-            return None;
+        if name.len() == 1
+            && let Some(option) = self.exact(&format!("--{name}"))
+        {
+            return Some(option);
         }
-        let long = |option: &&Opt| option.names.iter().any(|listed| listed.len() > 1 && listed.starts_with(name));
-        self.exact(name).or_else(|| {
+        // A letter is no long option: `xargs --s` is `--show-limits`.
+        let is_long = |listed: &str| listed.len() > 1 && !listed.starts_with('-');
+        let long = |option: &&Opt| option.names.iter().any(|listed| is_long(listed) && listed.starts_with(name));
+        let exact = self.exact(name).filter(|_| is_long(name));
+        exact.or_else(|| {
+            if name.is_empty() {
+                return None;
+            }
             let mut found = self.options.iter().filter(long);
             found.next().filter(|_| found.next().is_none())
         })

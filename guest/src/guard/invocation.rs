@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use rustc_hash::FxHashMap;
 use toolgate_commands::argv::{Lookup, Parts, Spelling};
-use toolgate_commands::{COMMON_FLAGS, Opt, Spec};
+use toolgate_commands::{COMMON_FLAGS, Opt, Rules, Spec};
 use toolgate_shell::Word;
 
 use super::rule::fits;
@@ -60,7 +60,8 @@ impl Grammars {
 
     /// What is known of the program or subcommand of this name: what the user says, else its spec.
     fn of(&self, name: &str, spec: Option<&'static Spec>) -> Option<Known<'_>> {
-        self.by_name.get(name).map(Known::Own).or_else(|| spec.map(Known::Spec))
+        let listed = || spec.and_then(|spec| Some(Known::Spec(spec, spec.rules.as_ref()?)));
+        self.by_name.get(name).map(Known::Own).or_else(listed)
     }
 }
 
@@ -70,49 +71,50 @@ enum Known<'a> {
     /// By the user.
     Own(&'a Grammar),
     /// By its spec.
-    Spec(&'static Spec),
+    Spec(&'static Spec, &'static Rules),
 }
 
 impl Known<'_> {
     fn words(self) -> bool {
         match self {
             Known::Own(own) => own.words,
-            Known::Spec(spec) => spec.words,
+            Known::Spec(_, rules) => rules.words,
         }
     }
 
     /// Whether this option, with its dashes, takes the next word.
-    fn takes(self, name: &str) -> Option<Takes> {
+    fn takes(self, name: &str) -> Option<NextWord> {
         match self {
-            Known::Own(own) if own.values.contains(name) => Some(Takes::Next),
-            Known::Own(own) => own.flags.contains(name).then_some(Takes::Nothing),
-            Known::Spec(spec) => listed(spec, name).map(|option| match option.takes {
-                toolgate_commands::Takes::Next(_) => Takes::Next,
-                toolgate_commands::Takes::Loose => Takes::PerhapsNext,
+            Known::Own(own) if own.values.contains(name) => Some(NextWord::Next),
+            Known::Own(own) => own.flags.contains(name).then_some(NextWord::Nothing),
+            Known::Spec(spec, rules) => listed(spec, rules, name).map(|option| match option.takes {
+                toolgate_commands::Takes::Next(_) => NextWord::Next,
+                toolgate_commands::Takes::Loose => NextWord::PerhapsNext,
                 toolgate_commands::Takes::Nothing
                 | toolgate_commands::Takes::Attached
-                | toolgate_commands::Takes::Digits => Takes::Nothing,
+                | toolgate_commands::Takes::Digits => NextWord::Nothing,
             }),
         }
     }
 }
 
 /// The option of a spec that is spelled so.
-fn listed(spec: &'static Spec, name: &str) -> Option<&'static Opt> {
+fn listed(spec: &'static Spec, rules: &Rules, name: &str) -> Option<&'static Opt> {
     let bare = name.trim_start_matches('-');
     let dashes = name.len() - bare.len();
     // Of programs whose long options have one dash, rules do not see the words that way unless the spec says so.
-    if spec.one_dash && !spec.words {
+    if spec.one_dash && !rules.words {
         return None;
     }
-    let is_word = dashes == 2 || spec.words;
-    let option = if bare.len() == 1 || is_word { spec.exact(bare) } else { None };
-    option.filter(|_| bare.len() > 1 || dashes == 1).or_else(|| spec.exact(name))
+    let letter = bare.len() == 1 && dashes == 1;
+    let long = bare.len() > 1 && (dashes == 2 || rules.words);
+    let option = if letter || long { spec.exact(bare) } else { None };
+    option.or_else(|| spec.exact(name))
 }
 
 /// Whether an option takes the next word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
+enum NextWord {
     Nothing,
     Next,
     /// No table lists it: in the plain reading it takes nothing.
@@ -121,10 +123,10 @@ enum Takes {
     PerhapsNext,
 }
 
-impl Takes {
+impl NextWord {
     /// Whether it does in the plain reading.
     fn plainly(self) -> bool {
-        matches!(self, Takes::Next | Takes::PerhapsNext)
+        matches!(self, NextWord::Next | NextWord::PerhapsNext)
     }
 }
 
@@ -207,15 +209,15 @@ impl<'a> Invocation<'a> {
             let place = Place { word: at, plain: at == plain_at, perhaps };
             let takes = if ended || !text.starts_with('-') || text.len() < 2 {
                 reader.operand(word.known(), text, place);
-                Takes::Nothing
+                NextWord::Nothing
             } else if text == "--" {
                 ended = !perhaps;
-                Takes::Nothing
+                NextWord::Nothing
             } else {
                 reader.option(text, words.get(at + 1).map(|word| word.value.text()), place)
             };
-            this.0 |= takes != Takes::Next;
-            (this.1, next.0) = (takes != Takes::Nothing, takes != Takes::Nothing);
+            this.0 |= takes != NextWord::Next;
+            (this.1, next.0) = (takes != NextWord::Nothing, takes != NextWord::Nothing);
             if place.plain {
                 plain_at = at + 1 + usize::from(takes.plainly());
             }
@@ -304,7 +306,7 @@ struct Reader<'a> {
     known: Vec<(Known<'a>, bool)>,
     whole_words: bool,
     /// The spec of a program whose options before a subcommand are its own.
-    owner: Option<&'static Spec>,
+    owner: Option<(&'static Spec, &'static Rules)>,
 }
 
 /// What options are looked up in while words are read.
@@ -316,47 +318,47 @@ struct Chain<'r, 'a> {
 
 impl Chain<'_, '_> {
     /// Whether this option, with its dashes, takes the next word.
-    fn takes(&self, name: &str) -> Takes {
+    fn takes(&self, name: &str) -> NextWord {
         let mut perhaps = None;
         let mut flag = None;
         for (known, certain) in self.known {
             match (known.takes(name), certain) {
-                (Some(Takes::Next), true) => return Takes::Next,
-                (Some(Takes::Next | Takes::PerhapsNext), _) => perhaps = Some(Takes::PerhapsNext),
+                (Some(NextWord::Next), true) => return NextWord::Next,
+                (Some(NextWord::Next | NextWord::PerhapsNext), _) => perhaps = Some(NextWord::PerhapsNext),
                 (Some(other), _) => flag = flag.or(Some(other)),
                 (None, _) => {}
             }
         }
         let common = || {
             let is = name.starts_with("--no-") || COMMON_FLAGS.contains(&name) || self.grammars.flags.contains(name);
-            is.then_some(Takes::Nothing)
+            is.then_some(NextWord::Nothing)
         };
-        perhaps.or(flag).or_else(common).unwrap_or(Takes::PerhapsNothing)
+        perhaps.or(flag).or_else(common).unwrap_or(NextWord::PerhapsNothing)
     }
 }
 
 impl Lookup for Chain<'_, '_> {
-    type Option = Takes;
+    type Option = NextWord;
 
-    fn letter(&self, letter: char) -> Option<Takes> {
+    fn letter(&self, letter: char) -> Option<NextWord> {
         let mut name = [b'-'; 5];
         let end = 1 + letter.encode_utf8(&mut name[1..]).len();
         std::str::from_utf8(&name[..end]).ok().map(|name| self.takes(name))
     }
 
-    fn long(&self, name: &str) -> Option<Takes> {
+    fn long(&self, name: &str) -> Option<NextWord> {
         Some(self.takes(&format!("--{name}")))
     }
 
-    fn word(&self, name: &str) -> Option<Takes> {
+    fn word(&self, name: &str) -> Option<NextWord> {
         Some(self.takes(&format!("{}{name}", self.dash)))
     }
 
-    fn takes(option: Takes) -> toolgate_commands::Takes {
+    fn takes(option: NextWord) -> toolgate_commands::Takes {
         match option {
-            Takes::Next | Takes::PerhapsNext => toolgate_commands::Takes::Next(1),
+            NextWord::Next | NextWord::PerhapsNext => toolgate_commands::Takes::Next(1),
             // A letter that has a value only where it is attached is read as a flag as well: `git checkout -tf`.
-            Takes::Nothing | Takes::PerhapsNothing => toolgate_commands::Takes::Nothing,
+            NextWord::Nothing | NextWord::PerhapsNothing => toolgate_commands::Takes::Nothing,
         }
     }
 }
@@ -372,7 +374,7 @@ impl<'a> Reader<'a> {
             keys: vec![(program.to_owned(), spec)],
             known: own.into_iter().map(|own| (own, true)).collect(),
             whole_words: own.is_some_and(Known::words),
-            owner: spec.filter(|spec| spec.own_options),
+            owner: spec.and_then(|spec| Some((spec, spec.rules.as_ref()?))).filter(|(_, rules)| rules.own_options),
         }
     }
 
@@ -413,18 +415,19 @@ impl<'a> Reader<'a> {
     }
 
     /// An option, or several in one word; whether the last of them takes the next word.
-    fn option(&mut self, text: &'a str, next: Option<&'a str>, place: Place) -> Takes {
+    fn option(&mut self, text: &'a str, next: Option<&'a str>, place: Place) -> NextWord {
         let (spelling, dash) = if self.whole_words { (Spelling::Words, "-") } else { (Spelling::Letters, "--") };
         let chain = Chain { grammars: self.grammars, known: &self.known, dash };
-        let mut last = Takes::Nothing;
+        let mut last = NextWord::Nothing;
         for part in Parts::new(&chain, text, spelling) {
-            let takes = part.option.unwrap_or(Takes::PerhapsNothing);
+            let takes = part.option.unwrap_or(NextWord::PerhapsNothing);
             let is_word = self.whole_words || part.dashes > 1;
             let name = format!("{}{}", if is_word { dash } else { "-" }, part.name);
             let attached = part.attached.and_then(|at| text.get(at..));
             // `git --help restore` is help all the same.
-            let help = |owner: &'static Spec| listed(owner, &name).is_some_and(|option| option.help);
-            let own = self.found.operands.is_empty() && self.owner.is_some_and(|owner| !help(owner));
+            let help = |(spec, rules)| listed(spec, rules, &name).is_some_and(|option| option.help);
+            let own = self.found.operands.iter().all(|operand| operand.perhaps)
+                && self.owner.is_some_and(|owner| !help(owner));
             let next = next.filter(|_| attached.is_none());
             given(
                 &mut self.found,
@@ -440,7 +443,7 @@ impl<'a> Reader<'a> {
                 takes,
             );
             // Letters that follow may be more options, a value that is attached leaves the next word alone.
-            last = if attached.is_some() && (is_word || takes.plainly()) { Takes::Nothing } else { takes };
+            last = if attached.is_some() && (is_word || takes.plainly()) { NextWord::Nothing } else { takes };
         }
         last
     }
@@ -453,9 +456,9 @@ impl<'a> Reader<'a> {
                     found.abbreviates |= own.abbreviates;
                     found.exact.extend(own.exact.iter().map(String::as_str));
                 }
-                Known::Spec(spec) => {
-                    found.abbreviates |= spec.abbreviates;
-                    found.exact.extend(spec.unabbreviated);
+                Known::Spec(_, rules) => {
+                    found.abbreviates |= rules.abbreviates;
+                    found.exact.extend(rules.unabbreviated);
                 }
             }
         }
@@ -464,9 +467,9 @@ impl<'a> Reader<'a> {
 }
 
 /// Adds an option. Its next word is a value only where it takes one.
-fn given<'a>(found: &mut Invocation<'a>, mut given: Given<'a>, takes: Takes) {
+fn given<'a>(found: &mut Invocation<'a>, mut given: Given<'a>, takes: NextWord) {
     given.value = given.value.or(given.next.filter(|_| takes.plainly()));
-    given.next = given.next.filter(|_| takes == Takes::PerhapsNothing);
+    given.next = given.next.filter(|_| takes == NextWord::PerhapsNothing);
     // Behind a subcommand most options that no table lists take nothing: the plain reading is enough there.
     let leads = || found.every.iter().chain(&found.operands).all(|operand| operand.perhaps);
     if given.plain || leads() {

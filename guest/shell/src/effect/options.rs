@@ -227,7 +227,11 @@ impl Reader<'_> {
             (Takes::Nothing | Takes::Digits, _) => self.push(option, None),
             (Takes::Attached, value) => self.push(option, value.map(|at| arg.rest(at))),
             (_, Some(_)) if option.file == FileUse::MayBePath => self.args.loose.push(arg.clone()),
-            (Takes::Next(_) | Takes::Loose, Some(at)) => self.push_attached(option, arg.rest(at), part.own),
+            (Takes::Next(count), Some(at)) => {
+                self.at += usize::from(count.saturating_sub(1));
+                self.push_attached(option, arg.rest(at), part.own);
+            }
+            (Takes::Loose, Some(at)) => self.push_attached(option, arg.rest(at), part.own),
             (Takes::Next(count), None) => self.push_next(option, count),
             (Takes::Loose, None) => {
                 let next = self.words.get(self.at).map(|word| word.value.text());

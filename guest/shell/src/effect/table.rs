@@ -58,11 +58,8 @@ pub(super) static NOTHING: Spec = Spec {
         complete: false,
     }),
     terminal: None,
-    abbreviates: false,
-    words: false,
-    own_options: false,
+    rules: None,
     one_dash: false,
-    unabbreviated: &[],
 };
 
 /// The row of a program and the name that it has there.

@@ -45,7 +45,7 @@ fn unversioned(name: &str) -> &str {
 fn option(spec: &'static Spec, terminal: Option<&Terminal>, word: &str, next: &str) -> Result<usize, bool> {
     // `+o` of a shell.
     let signed = word.replacen('+', "-", usize::from(word.starts_with('+')));
-    let spelling = if spec.words { Spelling::Words } else { Spelling::Letters };
+    let spelling = if spec.one_dash { Spelling::Words } else { Spelling::Letters };
     let mut taken = 0;
     for part in Parts::new(&spec, &signed, spelling) {
         let rest = part.attached.and_then(|at| signed.get(at..));
