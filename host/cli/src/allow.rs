@@ -203,7 +203,7 @@ mod tests {
         let cases: [Case<'_>; 6] = [
             (&["a", "b", "a"], &[], Ok(&["a", "b"])),
             (&["a"], &["a", "c"], Ok(&["a"])),
-            (&["a", "b"], &["a"], Err("b speaks against it as well, and is not named with --rule")),
+            (&["a", "b"], &["a"], Err("b also stops this call and is not named with --rule")),
             (&["a", "host:trap"], &[], Err("host:trap cannot be lifted by a permission")),
             (&["builtin:self-grants"], &["builtin:self-grants"], Err("builtin:self-grants cannot be lifted by a permission")),
             (&[], &[], Err("none of the named rules can be lifted")),

@@ -399,7 +399,7 @@ blocked 8  asked 2
         let shown = drawn(|out| one(out, &one_of, &TimeZone::UTC));
         assert_eq!(
             shown,
-            "2026-01-31 10:00:00  denied        user:x\n  [882 bytes omitted]xxxxxxxxxxxxxxxxxx; rm\\u{202e} -rf ~\n  ~~~~~~~~~~~~~~~~~~~~                    ^^^^^^^^^^^^^^^^\n  Ba\\u{1b}[2Ksh in /home/dev/project by claude\n"
+            "2026-01-31 10:00:00  denied        user:x\n  [882 bytes omitted]xxxxxxxxxxxxxxxxxx; rm\\u{202e} -rf ~\n  ~~~~~~~~~~~~~~~~~~~                    ^^^^^^^^^^^^^^^^\n  Ba\\u{1b}[2Ksh in /home/dev/project by claude\n"
         );
     }
 

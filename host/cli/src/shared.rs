@@ -565,7 +565,7 @@ mod tests {
         let cases = [
             ("bash", false, "typed"),
             ("read_terminal", false, "screen"),
-            ("other", true, "there is no tool other"),
+            ("other", true, "unknown tool other"),
             ("broken", true, "the component exceeded its computing time"),
         ];
         for (tool, is_error, text) in cases {

@@ -276,7 +276,7 @@ mod tests {
         verdict(&mut shown, "block", &text, &found).expect("written");
         let shown = String::from_utf8(shown).expect("text");
         assert!(
-            shown.contains("bytes left out]") && shown.contains("; rm -rf /") && shown.contains("^^^^^^^^"),
+            shown.contains("bytes omitted]") && shown.contains("; rm -rf /") && shown.contains("^^^^^^^^"),
             "{shown}"
         );
     }

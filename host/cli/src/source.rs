@@ -141,7 +141,7 @@ mod tests {
         let text = shown(&long, &(at..at + 7));
         assert_eq!(
             text,
-            "     ~ 18 lines left out\n    19 line 19\n    20 line 20\n       ^^^^^^^\n    21 line 21\n     ~ 19 lines left out\n"
+            "     ~ 18 lines omitted\n    19 line 19\n    20 line 20\n       ^^^^^^^\n    21 line 21\n     ~ 19 lines omitted\n"
         );
     }
 

@@ -77,7 +77,7 @@ fn only_the_word_gives_permission() {
         return;
     }
     let given = "granted; toolgate allow --revoke";
-    let other = "no permission is given: that was not the word";
+    let other = "no permission granted: that was not the word";
     // `_` is the word.
     let cases = [
         ("_", 0, given, ""),
@@ -86,7 +86,7 @@ fn only_the_word_gives_permission() {
         ("__", 2, other, "ask"),
         ("", 2, other, "ask"),
         // Nothing more will come.
-        ("C-d", 2, "no permission is given: there was no answer", "ask"),
+        ("C-d", 2, "no permission granted: no answer", "ask"),
     ];
     for (answer, code, said, decision) in cases {
         let scene = Scene::new();
@@ -130,7 +130,7 @@ fn nothing_is_asked_where_nothing_can_be_given() {
     let cases = [
         ("toolgate allow 'git status'", 1, "no rule stops this call, so no permission is needed"),
         ("toolgate allow 'toolgate allow x'", 2, "builtin:self-permission cannot be lifted by a permission"),
-        ("toolgate allow \"$PUSH\" --rule mine", 2, "builtin:git-force-push speaks against it as well"),
+        ("toolgate allow \"$PUSH\" --rule mine", 2, "builtin:git-force-push also stops this call"),
         ("toolgate allow \"$PUSH\" --for 25h", 64, "a permission is good for at most 24 hours"),
         ("toolgate allow \"$PUSH\" </dev/null", 2, "standard input is not the terminal that this runs in"),
         ("env CLAUDECODE=1 toolgate allow \"$PUSH\"", 2, "this runs below an agent: CLAUDECODE is set"),

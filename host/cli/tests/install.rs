@@ -352,9 +352,9 @@ fn what_is_left_to_the_user_is_said() {
     let cases: &[(&[&str], &str)] = &[
         (&["install", "codex"], "/hooks"),
         (&["install", "codex", "--project"], "--user is safer"),
-        (&["install", "copilot", "--project"], "without a word"),
+        (&["install", "copilot", "--project"], "silently skips"),
         (&["install", "pi", "--project"], "trust"),
-        (&["install", "cursor"], "not tried"),
+        (&["install", "cursor"], "was not tested"),
         (&["install", "pi", "--packs", "cloud"], "has no setting for --packs; your rule file"),
         (&["install", "pi", "--packs", "nope"], "has no setting for --packs; your rule file"),
         (&["install", "pi", "--no-lens"], "has no setting for --no-lens; your rule file"),

@@ -224,7 +224,7 @@ fn calls_are_judged_before_anything_is_typed() {
     let cases = [
         ("bash", json!({"command": "rm -rf ~"}), true, "home folder"),
         ("bash", json!({"command": "make deploy"}), true, "not from here"),
-        ("bash", json!({"command": "git push --force"}), true, "is not asked"),
+        ("bash", json!({"command": "git push --force"}), true, "does not ask the user"),
         ("bash", json!({}), true, "has no command"),
         ("bash", json!({"command": 1}), true, "is not a string"),
         ("bash", json!({"command": "echo $((40 + 2))"}), false, "42"),

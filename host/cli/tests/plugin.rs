@@ -92,7 +92,7 @@ fn a_plugin_is_shown_then_agreed_to_then_in_force() {
     let scene = scene();
     let mut terminal = Terminal::new(&scene, "toolgate plugin add asking.wasm");
     let word = terminal.word();
-    let shown = ["asking", "sha256", "judges calls", "sees results", "run any command as you", "list files"];
+    let shown = ["asking", "sha256", "evaluates calls", "sees results", "run any command as you", "list files"];
     for shown in shown {
         assert!(terminal.seen.contains(shown), "{shown}: {}", terminal.seen);
     }
@@ -203,13 +203,13 @@ fn nothing_is_installed_from_what_is_no_plugin_or_by_who_is_no_person() {
         ("toolgate plugin add text.wasm", 65, ""),
         ("toolgate plugin add large.wasm", 65, "is not a file of at most 256 MiB"),
         ("mkfifo pipe.wasm; toolgate plugin add pipe.wasm", 65, "is not a file of at most 256 MiB"),
-        ("toolgate plugin add plain.wasm --name ../x", 64, "is no name for a plugin"),
+        ("toolgate plugin add plain.wasm --name ../x", 64, "is not a valid plugin name"),
         ("toolgate plugin add plain.wasm --name toolgate-guard", 64, "is Toolgate's own"),
         ("toolgate plugin add plain.wasm --only files", 64, "it does not ask for files"),
         ("toolgate plugin add plain.wasm --only root", 64, "unknown capability"),
         ("toolgate plugin add asking.wasm --only clock --folder .", 64, "--folder restricts files"),
         ("toolgate plugin add two", 64, "there are 2 components"),
-        ("toolgate plugin add odd", 64, "is no name for a plugin"),
+        ("toolgate plugin add odd", 64, "is not a valid plugin name"),
         ("toolgate plugin add wrong", 65, "missing field"),
         ("toolgate plugin add empty", 65, "is the plugin built?"),
         ("toolgate plugin add unbuilt", 66, "is the plugin built?"),
@@ -260,7 +260,7 @@ fn a_store_that_was_changed_blocks_and_says_how_to_mend_it() {
     let cases = [
         ("{", "is damaged"),
         (&good.replace("\"schema\": 1", "\"schema\": 9"), "has the schema 9"),
-        (&good.replace("\"plain\"", "\"../x\""), "is no name for a plugin"),
+        (&good.replace("\"plain\"", "\"../x\""), "is not a valid plugin name"),
         (&good.replace(&digest, &"0".repeat(64)), "its component is missing"),
     ];
     for (content, said) in cases {

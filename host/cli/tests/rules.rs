@@ -352,7 +352,7 @@ fn explain_shows_words_commands_and_rules() {
     }
     let all = scene.run(&["explain", "git push", "--all"]).out;
     assert!(all.contains("  word     push \u{2192} push\n"), "{all}");
-    assert!(all.contains("not on 1   builtin:git-force-push  none of --force, "), "{all}");
+    assert!(all.contains("not on 1   builtin:git-force-push  none of the options --force, "), "{all}");
     let passed = scene.run(&["explain", "ls"]).out;
     assert!(passed.starts_with("pass   ls\n") && passed.contains("  none fired\n"), "{passed}");
     let answer = scene.run(&["explain", "--json", "git push -f"]).json();
@@ -428,7 +428,7 @@ fn lint_and_test_say_where_and_why() {
         format!("{file}:8: project:deploy does not fire on\n  ls \\u{{202e}}\n  fired: nothing\n"),
         format!("{file}:9: project:deploy fires on\n  deploy\n  fired: project:deploy\n"),
         "1 rule without a test\n  project:bare\n".to_owned(),
-        "2 of 3 tests do not hold\n".to_owned(),
+        "2 of 3 tests fail\n".to_owned(),
     ] {
         assert!(ran.out.contains(&row), "{row:?} is not in {}", ran.out);
     }
@@ -446,7 +446,7 @@ fn a_first_rule_file_is_right_and_nothing_is_overwritten() {
         assert!(ran.code == 0 && ran.out.starts_with(&scene.name(file)), "{} {}", ran.out, ran.err);
         let written = std::fs::read_to_string(scene.at(file)).expect("there");
         let ran = scene.run(arguments);
-        assert!(ran.code == 64 && ran.err.contains("is there already"), "{}", ran.err);
+        assert!(ran.code == 64 && ran.err.contains("already exists"), "{}", ran.err);
         // What it shows is right, too.
         let open: Vec<&str> = written
             .lines()

@@ -131,7 +131,7 @@ fn a_newer_build_judges_from_the_next_call_on() {
     host.says("watching ");
     assert_eq!(by_host(&scene, ALL).0, "");
     put(&scene, &asking());
-    host.says("generation 2 is in force");
+    host.says("generation 2 is active");
     let (decision, why) = by_host(&scene, ALL);
     assert!(decision == "ask" && why.contains("call 1"), "{decision} {why}");
     // What is no build leaves that one in force, and says why; so does half a build, and one that judges nothing.
@@ -143,7 +143,7 @@ fn a_newer_build_judges_from_the_next_call_on() {
     put(&scene, &newer(plain()));
     host.says("would loosen the gate");
     put(&scene, &newer(asking()));
-    host.says("generation 3 is in force");
+    host.says("generation 3 is active");
     assert_eq!(by_host(&scene, ALL).0, "ask");
 }
 
@@ -178,7 +178,7 @@ fn a_newer_build_of_an_installed_plugin_is_put_in_the_store_or_held_back() {
     let (first, _) = kept();
     let host = watching_with(&scene, &["p"]);
     put(&scene, &newer(plain()));
-    host.says("generation 2 is in force");
+    host.says("generation 2 is active");
     let (second, held) = kept();
     assert!(second != first && held.is_null(), "{first} {second} {held}");
     put(&scene, &asking());

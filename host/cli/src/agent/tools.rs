@@ -172,7 +172,7 @@ mod tests {
         let cases = [
             ("", ""),
             ("# nothing", ""),
-            ("claud: {}", "claud is no agent"),
+            ("claud: {}", "unknown agent claud"),
             ("claude: {a: {kind: wirte}}", "line 1"),
             ("claude:\n  a: {kind: wirte}", "unknown variant"),
             ("claude: {a: {kind: write, path: [x]}}", "unknown field"),

@@ -309,7 +309,7 @@ mod tests {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "(sleep 1; : > late) & wait"]).current_dir(scratch.path());
         let said = once_within(Duration::from_millis(200), command, "");
-        assert_eq!(said, Err("it gives no answer within 0.2 s".to_owned()));
+        assert_eq!(said, Err("it does not answer within 0.2 s".to_owned()));
         std::thread::sleep(Duration::from_millis(1_500));
         assert!(!scratch.path().join("late").exists(), "it goes on");
     }

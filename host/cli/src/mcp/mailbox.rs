@@ -68,11 +68,11 @@ mod tests {
             (
                 (0..=MOST).map(|n| n.to_string()).collect(),
                 format!(
-                    "[1 earlier messages are left out]\n\n{}\n\nout",
+                    "[1 earlier messages omitted]\n\n{}\n\nout",
                     (1..=MOST).map(|n| n.to_string()).collect::<Vec<_>>().join("\n\n")
                 ),
             ),
-            (vec!["x".repeat(BYTES + 1)], "[1 earlier messages are left out]\n\nout".to_owned()),
+            (vec!["x".repeat(BYTES + 1)], "[1 earlier messages omitted]\n\nout".to_owned()),
         ];
         for (texts, expected) in cases {
             for text in texts {

@@ -380,9 +380,9 @@ mod tests {
             ("[]", "it has no schema"),
             (&good.replace("\"schema\": 1", "\"schema\": 2"), "has the schema 2"),
             (&good.replace("\"b\"", "\"a\""), "has a twice"),
-            (&good.replace("\"b\"", "\"../b\""), "is no name for a plugin"),
+            (&good.replace("\"b\"", "\"../b\""), "is not a valid plugin name"),
             (&good.replace("clock", "root"), "unknown variant"),
-            (&good.replace("\"digest\": \"", "\"digest\": \"../"), "is no digest"),
+            (&good.replace("\"digest\": \"", "\"digest\": \"../"), "is not a valid digest"),
         ];
         for (text, expected) in cases {
             std::fs::write(store.path(), text).expect("written");
@@ -414,7 +414,7 @@ mod tests {
         std::fs::write(&path, "two").expect("written");
         assert!(said(&store).contains("was changed since it was added"));
         std::fs::remove_file(&path).expect("removed");
-        assert!(said(&store).contains("is not there any more"));
+        assert!(said(&store).contains("its component is missing"));
         let elsewhere = scratch.path().join("elsewhere");
         std::fs::write(&elsewhere, "one").expect("written");
         symlink(&elsewhere, &path).expect("a link");
