@@ -86,7 +86,7 @@ fn only_the_word_gives_permission() {
         ("__", 2, other, "ask"),
         ("", 2, other, "ask"),
         // Nothing more will come.
-        ("C-d", 2, "no permission granted: no answer", "ask"),
+        ("C-d", 2, "no permission granted: there was no answer", "ask"),
     ];
     for (answer, code, said, decision) in cases {
         let scene = Scene::new();
