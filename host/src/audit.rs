@@ -386,7 +386,7 @@ mod tests {
         for long in cases {
             let line = long.line();
             assert!(line.len() <= LINE, "{}", line.len());
-            assert!(line.contains(" left out]") || line.contains(" more]"), "{}", &line[..200]);
+            assert!(line.contains(" omitted]") || line.contains(" more]"), "{}", &line[..200]);
             entry(line.as_bytes()).expect("still an entry");
         }
     }

@@ -526,7 +526,7 @@ mod tests {
         let with = |answer| Policy::new().person(Says(answer)).deadline(Duration::from_secs(3_600));
         let late = Policy::new().person(Says(None)).deadline(Duration::ZERO);
         let passed_on = Policy::new().agent_asks(true).person(Says(Some(false)));
-        let nobody = "block: Security Policy Violation: overwrites what others have; this is for the user to decide, who is not asked in this mode";
+        let nobody = "block: Security Policy Violation: overwrites what others have; only the user can allow this, and this mode does not ask the user";
         let rewrite = Verdict { decision: Decision::Rewrite("{}".into()), findings: Vec::new() };
         let cases = [
             (plain(), Verdict::pass(), "pass", vec![]),
@@ -628,8 +628,8 @@ mod tests {
         let policy = Policy::new().grants(grants).audit(log.clone()).clock(now);
         let answer = policy.decide(&call(), ask(), Duration::ZERO).await;
         assert!(matches!(answer.verdict.decision, Decision::Block(_)));
-        assert!(answer.warnings[0].starts_with("no permission is used: "), "{:?}", answer.warnings);
-        assert!(log.records()[0].note.contains("is no store of permissions"));
+        assert!(answer.warnings[0].starts_with("no permission was used: "), "{:?}", answer.warnings);
+        assert!(log.records()[0].note.contains("is not a permission store"));
     }
 
     #[tokio::test]
@@ -666,7 +666,7 @@ mod tests {
         let shown = asked.replace("\\\\", "\\");
         assert!(shown.len() < 4_000, "{}", shown.len());
         assert_eq!(shown.matches("git push -f\\u{202e}").count(), 2, "with the rule and in the command: {shown}");
-        assert!(shown.contains("bytes left out]") && shown.contains("user:\\u{1b}[31mx"), "{shown}");
+        assert!(shown.contains("bytes omitted]") && shown.contains("user:\\u{1b}[31mx"), "{shown}");
         assert!(asked.contains("30s"), "the deadline unless another is set");
         assert!(!asked.chars().any(char::is_control), "{asked:?}");
     }

@@ -192,13 +192,13 @@ mod tests {
             (Some(one), None, Ok(r#"{"trackers":[{"name":"a"}]}"#)),
             (None, Some(r#"{"schema":1,"predicates":[]}"#), Ok(r#"{"predicates":[]}"#)),
             (None, None, Ok("{}")),
-            (Some("{"), None, Err("what it says of its trackers and extensions is wrong: EOF")),
-            (Some("[]"), None, Err("what it says of its trackers and extensions is wrong: it is not a JSON object")),
-            (None, Some(r#"{"schema":2}"#), Err("what it says of its predicates is wrong: its schema is not 1")),
+            (Some("{"), None, Err("its description of trackers and extensions is invalid: EOF")),
+            (Some("[]"), None, Err("its description of trackers and extensions is invalid: it is not a JSON object")),
+            (None, Some(r#"{"schema":2}"#), Err("its description of predicates is invalid: its schema is not 1")),
             (
                 None,
                 Some(r#"{"schema":1,"predicates":[1]}"#),
-                Err("what it says of its predicates is wrong: predicates is"),
+                Err("its description of predicates is invalid: predicates is"),
             ),
         ];
         for (trackers, predicates, expected) in cases {

@@ -252,7 +252,7 @@ mod tests {
             for (said, most) in
                 [(name(&text), said::NAME), (sentence(&text), said::SENTENCE), (addition(&text), said::ADDITION)]
             {
-                assert!(said.len() <= most + 40 && said.contains(" left out]"), "{} {most}", said.len());
+                assert!(said.len() <= most + 40 && said.contains(" omitted]"), "{} {most}", said.len());
             }
         }
     }
@@ -304,7 +304,7 @@ mod tests {
         let text = "rm x; ".repeat(1_000);
         let matches: Vec<Range<usize>> = (0..1_000).map(|at| at * 6..at * 6 + 4).collect();
         let shown = excerpt(&text, &matches, 80);
-        assert!(shown.line.ends_with(" left out][968 more matches]") && shown.line.len() < 500, "{}", shown.line);
+        assert!(shown.line.ends_with(" omitted][968 more matches]") && shown.line.len() < 500, "{}", shown.line);
     }
 
     #[test]

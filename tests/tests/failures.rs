@@ -29,7 +29,7 @@ fn result(output: &str) -> ToolResult {
 /// What to do, and what the reason for the block says.
 const FAILURES: &[(&str, &str)] = &[
     ("loop", "exceeded its computing time"),
-    ("allocate", "more memory"),
+    ("allocate", "its memory limit"),
     ("recurse", "stack"),
     ("trap", "unreachable"),
     ("panic", "unreachable"),
