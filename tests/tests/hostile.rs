@@ -139,8 +139,8 @@ async fn whatever_a_gate_does_its_verdict_is_bounded_and_others_judge_on() {
     let plugin = test_guest(&engine);
     let cases = [
         ("loop", "exceeded its computing time"),
-        ("allocate", "more memory"),
-        ("grow", "more memory"),
+        ("allocate", "its memory limit"),
+        ("grow", "its memory limit"),
         ("recurse", "stack"),
         ("trap", "unreachable"),
         ("huge", "more data"),
@@ -149,7 +149,7 @@ async fn whatever_a_gate_does_its_verdict_is_bounded_and_others_judge_on() {
         ("log", "more than 1000 host calls"),
         ("reason 100000000", "more "),
         ("reason 10000000", "more "),
-        ("reason 500000", "left out"),
+        ("reason 500000", "omitted"),
         ("findings 1000000", "more "),
         ("findings 200000", "more "),
         ("evidence 1000000", "more "),
@@ -217,7 +217,7 @@ async fn an_endless_loop_in_any_hook_ends_and_others_judge_on() {
     }
     let starting = Gate::new(plugin, Session::in_folder("/loop"), denied()).with_limits(LIMITS);
     assert!(matches!(ends!("start", starting.start()), Err(CallError::Deadline)));
-    let blocked = |verdict: &Verdict| matches!(&verdict.decision, Decision::Block(why) if why.contains("longer"));
+    let blocked = |verdict: &Verdict| matches!(&verdict.decision, Decision::Block(why) if why.contains("computing time"));
     assert!(blocked(&ends!("judge", gate.judge(&shell("loop")))));
     assert!(blocked(&ends!("after", gate.judge(&shell("later after loop")))));
     assert_eq!(gate.judge(&shell("ls")).await.decision, Decision::Ask("call 1".into()));

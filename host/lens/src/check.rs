@@ -443,10 +443,10 @@ mod tests {
             (absolute.to_str().expect("text"), Some("src/a.ts")),
             ("src/../src/./a.ts", Some("src/a.ts")),
             ("in", Some("src/a.ts")),
-            ("src/none.ts", Some("src/none.ts: not checked, as it is gone")),
-            ("none/deep/none.ts", Some("none/deep/none.ts: not checked, as it is gone")),
-            ("src", Some("src: not checked, as it is no regular file")),
-            ("b\nc.ts", Some("b\\nc.ts: not checked, as its name holds control characters")),
+            ("src/none.ts", Some("src/none.ts: not checked: it no longer exists")),
+            ("none/deep/none.ts", Some("none/deep/none.ts: not checked: it no longer exists")),
+            ("src", Some("src: not checked: not a regular file")),
+            ("b\nc.ts", Some("b\\nc.ts: not checked: its name has control characters")),
             ("/etc/passwd", None),
             ("../root2/x.ts", None),
             ("none/../../root2/x.ts", None),
@@ -456,7 +456,7 @@ mod tests {
             ("dir/none.ts", None),
             (".", None),
             ("", None),
-            ("src/a\0.ts", Some("src/a\\u{0}.ts: not checked, as it is gone")),
+            ("src/a\0.ts", Some("src/a\\u{0}.ts: not checked: it no longer exists")),
         ];
         for (name, expected) in cases {
             let found = Files::new(&root, &[name.to_owned()]).ok().map(|files| {

@@ -84,7 +84,7 @@ fn what_waits_for_the_user_is_reported_and_left_alone() {
     in_both(|scene, client| {
         scene.write("project/text", "text\n").unwrap();
         for (command, said) in [
-            ("less text", "less fills the screen"),
+            ("less text", "less is a full-screen program"),
             ("vi -u NONE", "is a full-screen program"),
             ("bash --norc", "shell"),
             ("zsh -f", "shell"),

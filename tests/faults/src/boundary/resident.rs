@@ -58,7 +58,7 @@ pub(super) fn faults() -> Vec<Fault> {
         fault("another one is started", |trial| {
             let (_host, _) = ready(trial)?;
             trial.while_calls(|world| match host(world, &world.program) {
-                Err(Error::Unexpected(why)) if why.contains("is there already") => Ok(()),
+                Err(Error::Unexpected(why)) if why.contains("already running") => Ok(()),
                 Err(error) => Err(error),
                 Ok(_) => Err(Error::Unexpected("two hosts listen".to_owned())),
             })
