@@ -204,7 +204,7 @@ fn nothing_is_installed_from_what_is_no_plugin_or_by_who_is_no_person() {
         ("toolgate plugin add large.wasm", 65, "is not a file of at most 256 MiB"),
         ("mkfifo pipe.wasm; toolgate plugin add pipe.wasm", 65, "is not a file of at most 256 MiB"),
         ("toolgate plugin add plain.wasm --name ../x", 64, "is not a valid plugin name"),
-        ("toolgate plugin add plain.wasm --name toolgate-guard", 64, "is Toolgate's own"),
+        ("toolgate plugin add plain.wasm --name toolgate-guard", 64, "is reserved for Toolgate"),
         ("toolgate plugin add plain.wasm --only files", 64, "it does not ask for files"),
         ("toolgate plugin add plain.wasm --only root", 64, "unknown capability"),
         ("toolgate plugin add asking.wasm --only clock --folder .", 64, "--folder restricts files"),
@@ -273,7 +273,7 @@ fn a_store_that_was_changed_blocks_and_says_how_to_mend_it() {
     blocks("was changed since it was added");
     std::fs::remove_file(scene.at(&component)).expect("removed");
     symlink(scene.at("home/plain.wasm"), scene.at(&component)).expect("a link");
-    blocks("is a link");
+    blocks("is a symbolic link");
     assert_eq!(plugin(&scene, &["list"]).0, 1);
     let doctor = text(&scene.run_with(&["doctor"], b"", &[]).stdout);
     assert!(doctor.contains("is a link") && doctor.contains("every call is blocked"), "{doctor}");

@@ -141,7 +141,7 @@ fn a_newer_build_judges_from_the_next_call_on() {
         assert_eq!(by_host(&scene, ALL).0, "ask", "{reason}");
     }
     put(&scene, &newer(plain()));
-    host.says("would loosen the gate");
+    host.says("would weaken protection");
     put(&scene, &newer(asking()));
     host.says("generation 3 is active");
     assert_eq!(by_host(&scene, ALL).0, "ask");

@@ -418,7 +418,7 @@ mod tests {
         let elsewhere = scratch.path().join("elsewhere");
         std::fs::write(&elsewhere, "one").expect("written");
         symlink(&elsewhere, &path).expect("a link");
-        assert!(said(&store).contains("is a link"));
+        assert!(said(&store).contains("is a symbolic link"));
         // It is replaced, and what it led to is left alone.
         store.keep(b"one").expect("kept");
         assert_eq!(store.component("p", &one).expect("there"), b"one");
