@@ -137,7 +137,7 @@ mod tests {
         let expected = ["one", "other"].map(|name| {
             ["git", "clock", "log", "files"].map(|capability| {
                 let why = match capability {
-                    "files" => "/etc/passwd is not in the folders that it was granted",
+                    "files" => "/etc/passwd is outside the folders it was granted",
                     _ => "it was not granted this",
                 };
                 format!("capability:{capability} the plugin {name} asked: {why}")

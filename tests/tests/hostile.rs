@@ -217,7 +217,8 @@ async fn an_endless_loop_in_any_hook_ends_and_others_judge_on() {
     }
     let starting = Gate::new(plugin, Session::in_folder("/loop"), denied()).with_limits(LIMITS);
     assert!(matches!(ends!("start", starting.start()), Err(CallError::Deadline)));
-    let blocked = |verdict: &Verdict| matches!(&verdict.decision, Decision::Block(why) if why.contains("computing time"));
+    let blocked =
+        |verdict: &Verdict| matches!(&verdict.decision, Decision::Block(why) if why.contains("computing time"));
     assert!(blocked(&ends!("judge", gate.judge(&shell("loop")))));
     assert!(blocked(&ends!("after", gate.judge(&shell("later after loop")))));
     assert_eq!(gate.judge(&shell("ls")).await.decision, Decision::Ask("call 1".into()));

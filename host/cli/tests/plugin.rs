@@ -276,7 +276,7 @@ fn a_store_that_was_changed_blocks_and_says_how_to_mend_it() {
     blocks("is a symbolic link");
     assert_eq!(plugin(&scene, &["list"]).0, 1);
     let doctor = text(&scene.run_with(&["doctor"], b"", &[]).stdout);
-    assert!(doctor.contains("is a link") && doctor.contains("every call is blocked"), "{doctor}");
+    assert!(doctor.contains("is a symbolic link") && doctor.contains("every call is blocked"), "{doctor}");
     // As it says.
     agreed(&scene, "add plain.wasm");
     assert_eq!(judged(&scene, "ls", &[]).0, "");

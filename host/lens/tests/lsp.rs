@@ -112,7 +112,7 @@ fn one_file_once() {
             assert_eq!(said(&scratch, &outcome), case.says, "{}", case.name);
             assert!(outcome.files <= 1, "{}", case.name);
             scratch.servers.stop().await;
-        })
+        });
     });
 }
 

@@ -1,7 +1,5 @@
 //! The fake daemon does what its table says, as the client of the tests sees it.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use std::time::Duration;
 
 use toolgate_lens_tests::Error;

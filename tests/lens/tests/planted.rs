@@ -1,8 +1,6 @@
 //! A folder that nobody trusts: programs are planted in every place of a project that a tool would run something from.
 //! None runs, and the report says what was left out. In a folder that is trusted they do run, so the places are right.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

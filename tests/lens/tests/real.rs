@@ -3,8 +3,6 @@
 //! It needs the tools that `just lens-setup` installs. What could not be installed is skipped; everything is
 //! skipped with `TOOLGATE_LENS=skip`, or if there was no set-up.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -1,8 +1,6 @@
 //! Bad luck of the daemon: files that go away, names that look like options, tools that hang or never stop talking,
 //! many questions at once, no tools at all, a disk that is full.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

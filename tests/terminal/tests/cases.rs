@@ -1,7 +1,5 @@
 //! The table of commands, in bash and in zsh.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use std::fmt::Write;
 
 use crate::common::left_out;

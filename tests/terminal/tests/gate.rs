@@ -1,7 +1,5 @@
 //! What the gate does not let through is not typed.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use crate::common::{assert_works, in_both};
 use toolgate_terminal_tests::mcp::Client;
 

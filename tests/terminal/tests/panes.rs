@@ -1,7 +1,5 @@
 //! Panes that come and go, and more than one agent.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use std::time::Duration;
 
 use crate::common::{assert_answer, assert_has, assert_works, in_both, in_both_scenes, left_out};

@@ -1,7 +1,5 @@
 //! Commands that take their time, write much, do not end, or come at once.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use std::fs;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! The user in the shared pane: what they type is not joined with what is typed for the agent, and is reported.
 
-#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
-
 use crate::common::{assert_answer, assert_works, in_both, in_both_with};
 use serde_json::json;
 use toolgate_terminal_tests::mcp::{ACTIVITY, Client};

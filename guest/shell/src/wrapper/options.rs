@@ -155,7 +155,7 @@ impl Scan {
     }
 
     /// The values of the options of this meaning.
-    pub(super) fn values<'s>(&'s self, meaning: OptionRun) -> impl DoubleEndedIterator<Item = &'s Word> {
+    pub(super) fn values(&self, meaning: OptionRun) -> impl DoubleEndedIterator<Item = &Word> {
         self.hits.iter().filter(move |hit| hit.meaning == meaning).filter_map(|hit| hit.value.as_ref())
     }
 
