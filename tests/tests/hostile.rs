@@ -147,13 +147,13 @@ async fn whatever_a_gate_does_its_verdict_is_bounded_and_others_judge_on() {
         ("huge-request", "more data"),
         ("host-calls", "more than 1000 host calls"),
         ("log", "more than 1000 host calls"),
-        ("reason 100000000", "more "),
-        ("reason 10000000", "more "),
+        ("reason 100000000", "limit"),
+        ("reason 10000000", "limit"),
         ("reason 500000", "omitted"),
-        ("findings 1000000", "more "),
-        ("findings 200000", "more "),
-        ("evidence 1000000", "more "),
-        ("evidence 300000", "more "),
+        ("findings 1000000", "limit"),
+        ("findings 200000", "limit"),
+        ("evidence 1000000", "limit"),
+        ("evidence 300000", "limit"),
     ];
     for (how, says) in cases {
         let gate = Gate::new(plugin.clone(), session(), Capabilities::denied()).with_limits(LIMITS);
