@@ -95,17 +95,11 @@ impl Scan {
     fn option(&mut self, row: Row, words: &[Word], at: usize) -> (usize, bool) {
         let Some(word) = words.get(at) else { return (at, true) };
         let text = word.text();
-        let body = text.trim_start_matches('-');
-        let dashes = text.len() - body.len();
-        let equals = body.find('=');
-        let name = body.get(..equals.unwrap_or(body.len())).unwrap_or(body);
-        if body.starts_with(Value::HOLE) || (dashes == 2 && name.contains(Value::HOLE)) {
-            self.unclear = true;
-            return (at + 1, false);
-        }
         let spelling = if row.has(Trait::LongOnly) { Spelling::WordsOrLetters } else { Spelling::Letters };
         for (index, part) in Parts::new(&row.spec, text, spelling).enumerate() {
-            if part.dashes < 2 && (part.name.starts_with(Value::HOLE) || index >= MAX_LETTERS) {
+            let is_letter = part.dashes < 2;
+            let unclear = if is_letter { part.name.starts_with(Value::HOLE) } else { part.name.contains(Value::HOLE) };
+            if unclear || is_letter && index >= MAX_LETTERS {
                 self.unclear = true;
                 break;
             }
