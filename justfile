@@ -33,8 +33,12 @@ test: deny reproducible build lint shims embed docs book plugins lens-setup
     TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
     @.ci/skipped
 
-# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it
-nightly: component
+# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, the specs
+nightly: component specs
+
+# The specs of programs against the `--help` of those that are installed, in a sandbox
+specs:
+    cargo run {{run}} -p toolgate-commands --example compare-help
 
 # What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
 deny:

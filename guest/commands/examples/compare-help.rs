@@ -46,7 +46,7 @@ fn main() -> ExitCode {
                 match takes_next(spec, &option) {
                     None => here.1 += 1,
                     Some(listed) if listed == next => here.0 += 1,
-                    Some(_) if explained.contains(&(name, option.as_str())) => {}
+                    Some(_) if explained.contains(&(name, option.as_str())) || explained.contains(&(name, "*")) => {}
                     Some(_) => {
                         let says = if next { "the next word is its value" } else { "it takes no word" };
                         println!("{name} {option}: its help says that {says}");
@@ -104,10 +104,8 @@ fn options(help: &str) -> BTreeMap<String, bool> {
         if !line.starts_with('-') {
             continue;
         }
-        // What is said of it stands behind two blanks.
-        let head = line.split("  ").next().and_then(|head| head.split('\t').next()).unwrap_or_default();
-        let written: Option<Vec<(&str, Operand)>> =
-            head.split([',', '|']).map(|one| written(one.trim(), head.len() < line.len())).collect();
+        let (head, described) = head(line);
+        let written: Option<Vec<(&str, Operand)>> = head.iter().map(|one| written(one.trim(), described)).collect();
         // One that is not understood is compared with nothing.
         let Some(written) = written else { continue };
         // `-o, --output=FILE`: what stands behind one name is meant for all that have nothing.
@@ -123,6 +121,27 @@ fn options(help: &str) -> BTreeMap<String, bool> {
         nexts.iter().all(|next| *next == first).then_some((name, first))
     };
     found.into_iter().filter_map(one).collect()
+}
+
+/// The ways in which a line writes its option, and whether something is said of it behind two blanks.
+fn head(line: &str) -> (Vec<String>, bool) {
+    let line = line.replace('\t', "  ");
+    let mut pieces = line.split("  ").map(str::trim).filter(|piece| !piece.is_empty()).peekable();
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    // `-o  --output=FILE`, `-o  <file>`
+    while let Some(more) = pieces.next_if(|piece| piece.starts_with(['-', '<'])) {
+        let between = if more.starts_with('-') { ", " } else { " " };
+        text = format!("{text}{between}{more}");
+    }
+    let mut ways: Vec<String> = Vec::new();
+    for way in text.split_inclusive([',', '|']) {
+        match ways.last_mut() {
+            Some(last) if !way.trim_start().starts_with('-') => last.push_str(way),
+            _ => ways.push(way.to_owned()),
+        }
+    }
+    let ways = ways.into_iter().map(|way| way.trim_end_matches([',', '|', ' ']).to_owned()).collect();
+    (ways, pieces.peek().is_some())
 }
 
 /// What an option of a help text is written with.
@@ -149,8 +168,10 @@ fn written(text: &str, described: bool) -> Option<(&str, Operand)> {
     let words = rest.split_ascii_whitespace().count();
     let operand = match rest.trim_start().chars().next() {
         None => Operand::None,
-        Some('[') if rest.ends_with(']') => Operand::Attached,
-        Some('[') => Operand::Next,
+        // `--color[=WHEN]`, and `--when [always|never]`; another one in brackets says nothing.
+        Some('[') if rest.starts_with('[') && rest.ends_with(']') => Operand::Attached,
+        Some('[') if rest.contains('|') => Operand::Next,
+        Some('[') => return None,
         Some('=' | '<') => Operand::Next,
         Some('(' | '{' | '"') if described => Operand::Next,
         Some(c) if c.is_ascii_alphabetic() && words == 1 && described => Operand::Next,
