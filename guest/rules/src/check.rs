@@ -1,6 +1,6 @@
 //! Runs the tests that stand beside rules.
 
-use super::rule::Layer;
+use super::rule_id::Layer;
 use super::rules::Guard;
 use super::world::NoHost;
 use crate::call::{Call, Events, Field, Happened, Kind};

@@ -4,7 +4,8 @@
 //! for it, and it makes one hold again that it ends.
 
 use super::read::{on_unknown, unknown_key};
-use super::rule::{Condition, Conditions, Layer};
+use super::rule::{Condition, Conditions};
+use super::rule_id::Layer;
 use super::yaml::Node;
 use crate::call::{Events, Happened};
 

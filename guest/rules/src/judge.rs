@@ -38,44 +38,19 @@ use toolgate_shell::{
     parse, parse_foreign, patch,
 };
 
-pub(crate) use self::native::NativeRule;
 use self::paths::Touched;
 use super::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
+use super::native_rule::NativeRule;
 use super::observers::Witnessed;
 use super::overrides;
 use super::path_zone::{Map, RealMap};
 use super::rule::{Rule, named};
 use super::rules::Guard;
-use super::world::GuardHost;
+use super::world::{GuardHost, VolatileFiles};
 use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
 const LONGEST_EVIDENCE: usize = 400;
-
-/// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
-/// not to be, and no condition on what is there decides that a command never runs.
-pub struct VolatileFiles(pub Rc<dyn FileOracle>);
-
-impl FileOracle for VolatileFiles {
-    fn look(&self, path: &str) -> Presence {
-        match self.0.look(path) {
-            Presence::Absent => Presence::Unknown,
-            there => there,
-        }
-    }
-
-    fn lasts(&self) -> bool {
-        false
-    }
-
-    fn real(&self, path: &str) -> Option<String> {
-        self.0.real(path)
-    }
-
-    fn script(&self, path: &str) -> Option<String> {
-        self.0.script(path)
-    }
-}
 
 /// A rule that was tried on a command, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

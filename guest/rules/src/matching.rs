@@ -14,12 +14,13 @@ use toolgate_shell::{
 use super::glob::{in_plain_words, known_part};
 use super::invocation::{Given, Grammars, Invocation, Operand};
 use super::nesting::Nesting;
-use super::path_index::{Answered, Lists};
-use super::path_rules::{Around, PathRules, as_glob};
+use super::path_rule::{Around, as_glob};
+use super::path_rules::{Answered, Lists, PathRules};
 use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, is_product};
 use super::pattern::{Pattern, Tried};
-use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule, fits};
+use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::rules::Guard;
+use super::wildcard::fits;
 use super::{search, test_data};
 use crate::call::Field;
 

@@ -8,15 +8,15 @@ use toolgate_shell::{Command, Facts, Runs, Script, Span, Succession, absolute, p
 
 use super::events::{Entry, name, written};
 use super::fields;
-use super::judge::VolatileFiles;
 use super::matching::{MatchInput, Purpose, ScriptContext};
 use super::path_zone::Map;
 use super::pattern::{Pattern, Tried};
 use super::read::{patterns, read_what, unknown_key};
-use super::rule::{CommandMatcher, Layer};
+use super::rule::CommandMatcher;
+use super::rule_id::Layer;
 use super::rules::{Guard, Watching};
 use super::view::View;
-use super::world::GuardHost;
+use super::world::{GuardHost, VolatileFiles};
 use super::yaml::Node;
 use crate::call::{Call, Field, Kind};
 

@@ -30,14 +30,15 @@ use toolgate_shell::Kind;
 use super::events;
 use super::fields::FieldOf;
 use super::invocation::Grammar;
-use super::judge::NativeRule;
+use super::native_rule::NativeRule;
 use super::observers::{self, Observer};
-use super::path_rules::{PathRule, PathRules, Policy};
+use super::path_rule::PathRule;
+use super::path_rules::PathRules;
 use super::path_zone::{PLACES, PathZone};
 use super::pattern::Pattern;
-use super::rule::{
-    Assigns, CommandMatcher, Condition, Conditions, EffectMatch, Exemption, Flag, Layer, Problem, Rule, Test,
-};
+use super::problem::Problem;
+use super::rule::{Assigns, CommandMatcher, Condition, Conditions, EffectMatch, Exemption, Flag, Rule, Test};
+use super::rule_id::{Layer, Policy};
 use super::yaml::{Malformed, Node, line, parse};
 use crate::call::Action;
 

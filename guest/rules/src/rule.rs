@@ -9,42 +9,8 @@ use super::fields::FieldOf;
 use super::path_rules::PathRules;
 use super::path_zone::PathZone;
 use super::pattern::Pattern;
+use super::wildcard::fits;
 use crate::call::Action;
-
-/// Who wrote a rule file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// It came with Toolgate.
-    BuiltIn,
-    /// The user's own.
-    User,
-    /// The project's.
-    Project,
-}
-
-impl Layer {
-    /// As names of rules begin.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Layer::BuiltIn => "builtin",
-            Layer::User => "user",
-            Layer::Project => "project",
-        }
-    }
-}
-
-/// Something in a rule file that was left out, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
-    pub file: String,
-    /// The line in it, from 1.
-    pub line: Option<u32>,
-    /// What is wrong and what to do.
-    pub message: String,
-    /// Whether nothing of the file could be used.
-    pub whole_file: bool,
-}
 
 /// A rule on commands.
 #[derive(Clone, Debug)]
@@ -86,6 +52,20 @@ impl Rule {
     /// Whether nothing but code says when it fires.
     pub(crate) fn is_only_code(&self) -> bool {
         self.code && self.what.is_empty() && self.pattern.is_none()
+    }
+
+    /// Why it fires, what it is about here, and what would be fine.
+    pub(crate) fn reason_about(&self, about: &str) -> String {
+        let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+        self.with_instead(&format!("{}{about}", self.reason))
+    }
+
+    /// A reason, and what would be fine by the rule.
+    pub(crate) fn with_instead(&self, reason: &str) -> String {
+        match &self.instead {
+            Some(instead) => format!("{reason}; instead: {instead}"),
+            None => reason.to_owned(),
+        }
     }
 
     /// Whether nobody lifts it, as it keeps the gate itself or says that something cannot be judged.
@@ -316,33 +296,6 @@ pub(crate) struct Exemption {
     pub(crate) when: Option<Conditions>,
 }
 
-/// Whether a name fits a glob with `*`.
-pub(crate) fn fits(glob: &str, name: &str) -> bool {
-    // By bytes, as there are thousands of short ones to a command: looking for a character costs more to begin with. Most are
-    // told by their first letter.
-    if let (Some(first), Some(letter)) = (glob.bytes().next(), name.bytes().next())
-        && first != b'*'
-        && first != letter
-    {
-        return false;
-    }
-    let Some(star) = glob.bytes().position(|byte| byte == b'*') else { return glob == name };
-    let (start, rest) = (&glob[..star], &glob[star + 1..]);
-    let Some(mut name) = name.strip_prefix(start) else { return false };
-    if rest.is_empty() {
-        return true;
-    }
-    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // What stands between two stars is best found where it stands first: that leaves the most to what comes after it.
-    for part in middle.split('*') {
-        match name.find(part) {
-            Some(at) => name = &name[at + part.len()..],
-            None => return false,
-        }
-    }
-    name.ends_with(end)
-}
-
 /// Whether a rule's name, which begins with its layer, is meant by one of these.
 pub(crate) fn named(globs: &[String], rule: &str) -> bool {
     let own = rule.split_once(':').map_or(rule, |(_, own)| own.trim_start());
@@ -354,24 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_fit_globs() {
-        for (glob, name, expected) in [
-            ("a", "a", true),
-            ("a", "ab", false),
-            ("a*", "ab", true),
-            ("*", "", true),
-            ("mkfs.*", "mkfs.ext4", true),
-            ("*-x*y", "a-xby", true),
-            ("*-x*y", "a-xbyz", false),
-            ("a*a", "a", false),
-            ("*ab*b", "abb", true),
-            ("*ab*b", "ab", false),
-            ("*", "é", true),
-            ("**b", "ab", true),
-            ("*a*a*a*a*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false),
-        ] {
-            assert_eq!(fits(glob, name), expected, "{glob} {name}");
-        }
+    fn rules_are_meant_by_globs() {
         let globs = ["git-*".to_owned(), "zeroAccessPaths: .env".to_owned()];
         assert!(named(&globs, "builtin:git-clean") && named(&globs, "zeroAccessPaths: .env"));
         assert!(!named(&globs, "user:rm"));

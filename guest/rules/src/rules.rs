@@ -14,12 +14,15 @@ use super::invocation::Grammars;
 use super::needs::{CommandTraits, Needs};
 use super::observers::Observer;
 use super::packs;
-use super::path_index::{Anchored, Index, Lists, covering_all};
+use super::path_index::{Anchored, Index, covering_all};
 use super::path_query::{self, PathQuery};
-use super::path_rules::{PathRule, PathRules, Policy};
+use super::path_rule::PathRule;
+use super::path_rules::{Lists, PathRules};
 use super::pattern::Prefilter;
+use super::problem::Problem;
 use super::read::{RuleFile, read};
-use super::rule::{Condition, Conditions, Exemption, Layer, Problem, Rule, Test};
+use super::rule::{Condition, Conditions, Exemption, Rule, Test};
+use super::rule_id::{Layer, Policy};
 use crate::call::Action;
 use crate::extensions::Provided;
 
@@ -388,8 +391,8 @@ impl Guard {
     }
 
     /// The path rules of a part that is in force.
-    fn paths(&self, part: usize) -> Option<&PathRules> {
-        self.parts.get(part).filter(|part| part.on).map(|part| &part.paths)
+    fn paths(&self, part: usize) -> Option<&[PathRule]> {
+        self.parts.get(part).filter(|part| part.on).map(|part| part.paths.rules())
     }
 
     /// Switches packs on or off: `all`, a name, or a name after `-`. Says which names there are not.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Script, Span, Value, Word};
 
-use super::{Evaluation, NativeRule, Outcome, evidence};
+use super::{Evaluation, Outcome, evidence, native};
 use crate::call::{Evidence, Field, Kind};
 use crate::matching::{DependsOn, MatchInput, Mismatch, Purpose, confirmed};
 use crate::needs::CommandTraits;
@@ -53,7 +53,7 @@ impl<'a> Evaluation<'a> {
                 let mut evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
                 evidence.extend(self.written(rule));
                 let places = places(rule, subject);
-                let reason = reason(rule, &places);
+                let reason = rule.reason_about(&places);
                 self.finding(&rule.name, rule.action, &reason, evidence);
             }
             Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
@@ -83,7 +83,7 @@ impl<'a> Evaluation<'a> {
         self.here(rule, subject, world)?;
         self.not_exempt(rule, subject, &field.value, world)?;
         // Last, as git may be asked.
-        NativeRule::agrees(rule, subject, &field.value, &mut self.held, world)?;
+        native::agrees(rule, subject, &field.value, &mut self.held, world)?;
         Ok(spans)
     }
 
@@ -235,8 +235,8 @@ impl<'a> Evaluation<'a> {
             fired.insert(&rule.name);
             self.consider(&rule.name, view.command, None);
             let reason = match why {
-                Some(why) => format!("{why}; this counts as a match ({})", reason(rule, "")),
-                None => reason(rule, ""),
+                Some(why) => format!("{why}; this counts as a match ({})", rule.reason_about("")),
+                None => rule.reason_about(""),
             };
             self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
         }
@@ -279,20 +279,6 @@ fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>,
 fn not_excepted(rule: &Rule, view: &View) -> Result<(), Mismatch<'static>> {
     let (Some(text), Some(unless)) = (&view.written, &rule.unless) else { return Ok(()) };
     if matches!(unless.find(text), Tried::PathKind(_)) { Err(Mismatch::Unless) } else { Ok(()) }
-}
-
-/// A rule's reason, what it is about here, and what would be fine.
-pub(super) fn reason(rule: &Rule, about: &str) -> String {
-    let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
-    with_instead(rule, &format!("{}{about}", rule.reason))
-}
-
-/// A reason, and what would be fine by the rule.
-pub(super) fn with_instead(rule: &Rule, reason: &str) -> String {
-    match &rule.instead {
-        Some(instead) => format!("{reason}; instead: {instead}"),
-        None => reason.to_owned(),
-    }
 }
 
 /// The paths that make a rule fire, and where they lie.

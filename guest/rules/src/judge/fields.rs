@@ -2,7 +2,6 @@
 
 use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
 
-use super::commands::reason;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
 use crate::matching::{MatchInput, Mismatch, ScriptContext};
@@ -39,7 +38,7 @@ impl<'a> Evaluation<'a> {
             match self.matches(rule, texts, &subject, world) {
                 Ok(found) => {
                     self.consider(&rule.name, None, None);
-                    self.finding(&rule.name, rule.action, &reason(rule, ""), found);
+                    self.finding(&rule.name, rule.action, &rule.reason_about(""), found);
                 }
                 Err(miss) => self.consider(&rule.name, None, Some(&miss)),
             }

@@ -6,9 +6,10 @@
 
 use toolgate_shell::{FileOracle, Kind as Deed, Presence, Span, absolute};
 
-use super::{Evaluation, NativeRule, evidence, tilde};
+use super::{Evaluation, evidence, tilde};
 use crate::call::{Action, Call, Evidence, Field, Kind, Memory};
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// Folders with prompts, below a project or a home folder.

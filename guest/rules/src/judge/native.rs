@@ -12,141 +12,40 @@ mod loops;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
 
-use super::commands::{reason, with_instead};
 use super::{Evaluation, evidence, git_recoverable, refs};
 use crate::call::{Action, Evidence, Field, Source};
 use crate::flow;
 use crate::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
+use crate::native_rule::NativeRule;
 use crate::rule::Rule;
 use crate::world::GuardHost;
 
-/// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
-pub(crate) enum NativeRule {
-    NoCommand,
-    Unparsed,
-    OtherShell,
-    PromptHooks,
-    PromptUnseen,
-    SettingsTaken,
-    TooMuch,
-    Links,
-    RemovePiped,
-    RemoveListed,
-    ChangeFound,
-    ForkBomb,
-    UnknownProgram,
-    DownloadAndRun,
-    DownloadVouched,
-    RunDownloaded,
-    DecodeAndRun,
-    UnseenScript,
-    TypedUnseen,
-    StopFitting,
-    ForcePushFetched,
-    PipedAnswers,
-    DeleteTag,
-    DiscardPaths,
-    DiscardFile,
-    Restore,
-    RestoreBoth,
-    DeleteBranch,
-    DeleteBranchForce,
-}
-
-impl NativeRule {
-    pub(crate) const ALL: &[NativeRule] = &[
-        NativeRule::NoCommand,
-        NativeRule::Unparsed,
-        NativeRule::OtherShell,
-        NativeRule::PromptHooks,
-        NativeRule::PromptUnseen,
-        NativeRule::SettingsTaken,
-        NativeRule::TooMuch,
-        NativeRule::Links,
-        NativeRule::RemovePiped,
-        NativeRule::RemoveListed,
-        NativeRule::ChangeFound,
-        NativeRule::ForkBomb,
-        NativeRule::UnknownProgram,
-        NativeRule::DownloadAndRun,
-        NativeRule::DownloadVouched,
-        NativeRule::RunDownloaded,
-        NativeRule::DecodeAndRun,
-        NativeRule::UnseenScript,
-        NativeRule::TypedUnseen,
-        NativeRule::StopFitting,
-        NativeRule::ForcePushFetched,
-        NativeRule::PipedAnswers,
-        NativeRule::DeleteTag,
-        NativeRule::DiscardPaths,
-        NativeRule::DiscardFile,
-        NativeRule::Restore,
-        NativeRule::RestoreBoth,
-        NativeRule::DeleteBranch,
-        NativeRule::DeleteBranchForce,
-    ];
-
-    /// As the row has it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            NativeRule::NoCommand => "no-command",
-            NativeRule::Unparsed => "unparsed",
-            NativeRule::OtherShell => "other-shell",
-            NativeRule::PromptHooks => "prompt-hooks",
-            NativeRule::PromptUnseen => "prompt-unseen",
-            NativeRule::SettingsTaken => "self-settings-taken",
-            NativeRule::TooMuch => "too-much",
-            NativeRule::Links => "links",
-            NativeRule::RemovePiped => "remove-piped",
-            NativeRule::RemoveListed => "remove-listed",
-            NativeRule::ChangeFound => "change-found",
-            NativeRule::ForkBomb => "fork-bomb",
-            NativeRule::UnknownProgram => "unknown-program",
-            NativeRule::DownloadAndRun => "download-and-run",
-            NativeRule::DownloadVouched => "download-from-known",
-            NativeRule::RunDownloaded => "run-downloaded",
-            NativeRule::DecodeAndRun => "decode-and-run",
-            NativeRule::UnseenScript => "unseen-script",
-            NativeRule::TypedUnseen => "typed-unseen",
-            NativeRule::StopFitting => "self-stop-fitting",
-            NativeRule::ForcePushFetched => "git-force-push-fetched",
-            NativeRule::PipedAnswers => "git-piped-answers",
-            NativeRule::DeleteTag => "git-delete-tag",
-            NativeRule::DiscardPaths => "git-discard-paths",
-            NativeRule::DiscardFile => "git-discard-file",
-            NativeRule::Restore => "git-restore",
-            NativeRule::RestoreBoth => "git-restore-both",
-            NativeRule::DeleteBranch => "git-delete-branch",
-            NativeRule::DeleteBranchForce => "git-delete-branch-force",
-        }
+/// Whether a rule fires where all its keys say so.
+pub(super) fn agrees(
+    rule: &Rule,
+    subject: &MatchInput<'_>,
+    source: &str,
+    held: &mut git_recoverable::Answers,
+    world: &mut dyn GuardHost,
+) -> Result<(), Mismatch<'static>> {
+    if !rule.code {
+        return Ok(());
     }
-
-    /// Whether a rule fires where all its keys say so.
-    pub(super) fn agrees(
-        rule: &Rule,
-        subject: &MatchInput<'_>,
-        source: &str,
-        held: &mut git_recoverable::Answers,
-        world: &mut dyn GuardHost,
-    ) -> Result<(), Mismatch<'static>> {
-        if !rule.code {
-            return Ok(());
+    // It goes by what stands around a command, and by what git says.
+    subject.reaches(DependsOn::Text);
+    let own = rule.name.strip_prefix("builtin:");
+    match NativeRule::ALL.iter().find(|native| own == Some(native.name())) {
+        Some(NativeRule::DeleteTag) if refs::made_here(subject, source) => Err(Mismatch::Code),
+        Some(NativeRule::PipedAnswers) if !refs::is_answered(subject, source) => Err(Mismatch::Code),
+        Some(NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth)
+            if held.hold(subject, source, world) =>
+        {
+            Err(Mismatch::Held)
         }
-        // It goes by what stands around a command, and by what git says.
-        subject.reaches(DependsOn::Text);
-        let own = rule.name.strip_prefix("builtin:");
-        match NativeRule::ALL.iter().find(|native| own == Some(native.name())) {
-            Some(NativeRule::DeleteTag) if refs::made_here(subject, source) => Err(Mismatch::Code),
-            Some(NativeRule::PipedAnswers) if !refs::is_answered(subject, source) => Err(Mismatch::Code),
-            Some(
-                NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth,
-            ) if held.hold(subject, source, world) => Err(Mismatch::Held),
-            Some(NativeRule::DeleteBranch | NativeRule::DeleteBranchForce) if held.keep(subject, source, world) => {
-                Err(Mismatch::Held)
-            }
-            _ => Ok(()),
+        Some(NativeRule::DeleteBranch | NativeRule::DeleteBranchForce) if held.keep(subject, source, world) => {
+            Err(Mismatch::Held)
         }
+        _ => Ok(()),
     }
 }
 
@@ -157,8 +56,8 @@ impl<'a> Evaluation<'a> {
             self.consider(&rule.name, None, None);
             let reason = match native {
                 // The syntax error says it all.
-                NativeRule::Unparsed | NativeRule::OtherShell if !about.is_empty() => with_instead(rule, about),
-                _ => reason(rule, about),
+                NativeRule::Unparsed | NativeRule::OtherShell if !about.is_empty() => rule.with_instead(about),
+                _ => rule.reason_about(about),
             };
             self.finding(&rule.name, rule.action, &reason, evidence);
         }
@@ -191,7 +90,7 @@ impl<'a> Evaluation<'a> {
         self.consider(&rule.name, Some(subject.index), lifted.as_ref());
         if lifted.is_none() {
             // The first reason is the one that is kept.
-            let reason = if self.has(&rule.name) { String::new() } else { reason(rule, "") };
+            let reason = if self.has(&rule.name) { String::new() } else { rule.reason_about("") };
             self.finding(&rule.name, rule.action.min(most), &reason, evidence);
         }
         lifted.is_none()

@@ -6,13 +6,15 @@ use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute};
 
 use super::recursive_reads::Below;
-use super::{Evaluation, NativeRule, evidence, tilde};
+use super::{Evaluation, evidence, tilde};
 use crate::call::{Action, Evidence, Field};
 use crate::matching::{DependsOn, MatchInput, is_implied};
+use crate::native_rule::NativeRule;
 use crate::path_query::PathQuery;
-use crate::path_rules::{Around, PathRule, Policy, as_glob};
+use crate::path_rule::{Around, PathRule, as_glob};
 use crate::path_zone::is_elsewhere;
-use crate::rule::{Layer, named};
+use crate::rule::named;
+use crate::rule_id::{Layer, Policy};
 use crate::world::GuardHost;
 
 /// What a rule on paths tells apart.

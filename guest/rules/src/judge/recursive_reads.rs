@@ -11,8 +11,9 @@ use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
 use crate::matching::MatchInput;
 use crate::path_query::PathQuery;
-use crate::path_rules::{PathRule, Policy};
+use crate::path_rule::PathRule;
 use crate::path_zone::PathZone;
+use crate::rule_id::Policy;
 use crate::search;
 
 /// Programs that tell names, sizes and sums of what lies below a folder, and nothing of its content.

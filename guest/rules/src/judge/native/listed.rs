@@ -2,11 +2,11 @@
 
 use toolgate_shell::{Effect, Kind as Deed, Runs, SUBSTITUTION, Span, Value, Why, Word, absolute};
 
-use super::NativeRule;
 use crate::call::Field;
 use crate::flow;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_elsewhere};
 use crate::search;
 use crate::world::GuardHost;
