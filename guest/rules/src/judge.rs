@@ -41,11 +41,11 @@ use toolgate_shell::{
 use self::paths::Touched;
 use super::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
 use super::native_rule::NativeRule;
-use super::observers::Witnessed;
 use super::overrides;
 use super::path_zone::{Map, RealMap};
 use super::rule::{Rule, named};
 use super::rules::Guard;
+use super::witness::Witnessed;
 use super::world::{GuardHost, VolatileFiles};
 use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
 

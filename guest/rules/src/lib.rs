@@ -46,7 +46,7 @@ mod matching;
 mod native_rule;
 mod needs;
 mod nesting;
-mod observers;
+mod observer;
 mod overrides;
 mod packs;
 mod path_index;
@@ -65,17 +65,22 @@ mod test_data;
 mod view;
 mod when;
 mod wildcard;
+mod witness;
 mod world;
 pub mod yaml;
 
 pub use check::{Failed, Tested};
-pub use events::{Entry, MISSING_KEYS};
+pub use events::Entry;
 pub use judge::{Considered, Explanation};
-pub use observers::{OBSERVER_KEYS, Outcome, WATCH_KEYS};
+pub use observer::Watching;
 pub use overrides::reason as override_reason;
 pub use problem::Problem;
-pub use read::{EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, PROGRAM_KEYS, RULE_KEYS, TEST_KEYS, WHEN_KEYS};
+pub use read::{
+    EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, MISSING_KEYS, OBSERVER_KEYS, PROGRAM_KEYS, RULE_KEYS, TEST_KEYS,
+    WATCH_KEYS, WHEN_KEYS,
+};
 pub use rule::Test;
 pub use rule_id::Layer;
-pub use rules::{Guard, Listed, Pack, Watching};
+pub use rules::{Guard, Listed, Pack};
+pub use witness::Outcome;
 pub use world::{GuardHost, NoHost, Tracked, VolatileFiles};

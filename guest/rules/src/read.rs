@@ -22,16 +22,21 @@
 //!
 //! A project's file only forbids more: exemptions, overrides and packs taken away are reported there and left out.
 
+mod events;
+mod observers;
+
 use std::rc::Rc;
 
 use serde_saphyr::Spanned;
 use toolgate_shell::Kind;
 
-use super::events;
+pub use self::events::MISSING_KEYS;
+pub use self::observers::{OBSERVER_KEYS, WATCH_KEYS};
+use super::events::written;
 use super::fields::FieldOf;
 use super::invocation::Grammar;
 use super::native_rule::NativeRule;
-use super::observers::{self, Observer};
+use super::observer::Observer;
 use super::path_rule::PathRule;
 use super::path_rules::PathRules;
 use super::path_zone::{PLACES, PathZone};
@@ -181,7 +186,7 @@ pub(crate) fn read(file: &str, layer: Layer, content: &[u8]) -> RuleFile {
     rules
 }
 
-pub(super) fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
+fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
     let near = known.iter().find(|one| distance(one, key) <= 2).map(|one| format!("; perhaps {one}?"));
     format!("{what} has no key {key}{}", near.unwrap_or_else(|| format!("; it has {}", known.join(", "))))
 }
@@ -410,7 +415,7 @@ impl Reader<'_> {
     }
 }
 
-pub(super) fn patterns(value: Node, key: &str) -> Result<Vec<Pattern>, String> {
+fn patterns(value: Node, key: &str) -> Result<Vec<Pattern>, String> {
     value.texts(key)?.iter().map(|source| Pattern::new(source)).collect()
 }
 
@@ -443,7 +448,7 @@ fn read_test(layer: Layer, value: Node) -> Result<(String, Option<Vec<String>>),
             "command" => command = Some(value.value.text(&key)?),
             "after" => {
                 let names = value.value.list().into_iter().map(|one| events::name(&key, one));
-                after = Some(names.map(|name| Ok(events::written(layer, name?))).collect::<Result<_, String>>()?);
+                after = Some(names.map(|name| Ok(written(layer, name?))).collect::<Result<_, String>>()?);
             }
             other => return Err(unknown_key("a test", other, TEST_KEYS)),
         }
@@ -452,7 +457,7 @@ fn read_test(layer: Layer, value: Node) -> Result<(String, Option<Vec<String>>),
 }
 
 /// Reads one key of what a command must be; whether it is one.
-pub(super) fn read_what(what: &mut CommandMatcher, key: &str, value: Spanned<Node>) -> Result<bool, String> {
+fn read_what(what: &mut CommandMatcher, key: &str, value: Spanned<Node>) -> Result<bool, String> {
     let value = value.value;
     match key {
         "program" => what.programs = value.texts(key)?,
@@ -602,7 +607,7 @@ fn condition_list(value: Node, key: &str, layer: Layer, depth: usize) -> Result<
                 }
                 continue;
             }
-            "missing" => Condition::Missing(events::read_missing(layer, value, &mut when.on_unknown)?),
+            "missing" => Condition::Missing(events::missing(layer, value, &mut when.on_unknown)?),
             "not" => Condition::Not(condition_list(value, &key, layer, depth + 1)?),
             "on-unknown" | "onUnknown" => {
                 when.on_unknown = on_unknown(value)?;
@@ -618,7 +623,7 @@ fn condition_list(value: Node, key: &str, layer: Layer, depth: usize) -> Result<
     Ok(when)
 }
 
-pub(super) fn on_unknown(value: Node) -> Result<bool, String> {
+fn on_unknown(value: Node) -> Result<bool, String> {
     match value.text("on-unknown")?.as_str() {
         "block" => Ok(true),
         "allow" => Ok(false),

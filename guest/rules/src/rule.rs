@@ -263,6 +263,11 @@ impl Conditions {
             condition => is_such(condition),
         })
     }
+
+    /// Whether one asks which events there are.
+    pub(crate) fn ask_for_events(&self) -> bool {
+        self.any(&|condition| matches!(condition, Condition::Missing(_)))
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -8,11 +8,10 @@ use rustc_hash::FxHashMap;
 use toolgate_shell::{Trackers, Value};
 
 use super::branch;
-use super::events;
 use super::fields::FieldOf;
 use super::invocation::Grammars;
 use super::needs::{CommandTraits, Needs};
-use super::observers::Observer;
+use super::observer::{Observer, Watching};
 use super::packs;
 use super::path_index::{Anchored, Index, covering_all};
 use super::path_query::{self, PathQuery};
@@ -188,19 +187,6 @@ pub struct Listed {
     pub instead: Option<String>,
     /// The commands that are tests of it.
     pub tests: Vec<Test>,
-}
-
-/// What a list of observers shows of one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watching {
-    /// As the file calls it.
-    pub name: Option<String>,
-    /// The file.
-    pub source: String,
-    /// Who wrote it.
-    pub layer: Layer,
-    /// The events that it writes; a project's begin with `project:`.
-    pub writes: Vec<String>,
 }
 
 /// A pack, for a list.
@@ -440,7 +426,7 @@ impl Guard {
         let (on, off) = std::mem::take(&mut file.packs);
         let chosen: Vec<String> = on.into_iter().chain(off.iter().map(|name| format!("-{name}"))).collect();
         problems.extend(self.choose(&chosen).into_iter().map(problem));
-        let exempts = |one: &Exemption| one.when.as_ref().is_some_and(events::asked_for);
+        let exempts = |one: &Exemption| one.when.as_ref().is_some_and(Conditions::ask_for_events);
         self.asks_for_events |= file.exemptions.iter().any(exempts);
         self.exemptions.append(&mut file.exemptions);
         self.observers.extend(file.observers.drain(..).map(|observer| observer.of(name)));
@@ -449,7 +435,8 @@ impl Guard {
         if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
             self.trackers.get_or_insert_with(branch::trackers);
         }
-        self.asks_for_events |= part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(events::asked_for));
+        self.asks_for_events |=
+            part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(Conditions::ask_for_events));
         self.push(part);
         problems
     }
@@ -484,6 +471,11 @@ impl Guard {
                 rules: part.rules.len() + part.paths.len(),
             })
             .collect()
+    }
+
+    /// Whether a rule asks which events there are.
+    pub fn asks_for_events(&self) -> bool {
+        self.asks_for_events
     }
 
     /// Every observer.
