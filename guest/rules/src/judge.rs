@@ -12,6 +12,7 @@
 //! | `recursive_reads` | what is read along with a folder |
 //! | `refs` | what git commands of one text mean for each other |
 //! | `settings` | git commands that take away what has an agent ask Toolgate |
+//! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
@@ -27,6 +28,7 @@ mod recursive_reads;
 mod refs;
 mod settings;
 mod tools;
+mod touched;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -38,8 +40,9 @@ use toolgate_shell::{
     parse, parse_foreign, patch,
 };
 
-use self::paths::Touched;
-use super::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
+use self::touched::Touched;
+use super::matching::{DependsOn, MatchInput, ScriptContext};
+use super::mismatch::Mismatch;
 use super::native_rule::NativeRule;
 use super::overrides;
 use super::path_zone::{Map, RealMap};
@@ -274,8 +277,8 @@ impl<'a> Evaluation<'a> {
         self.comments = comments.map(str::to_owned).collect();
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
-        let scene =
-            ScriptContext::new(script, self.guard, self.map, home, look, self.real_map).writing(&self.call.contents);
+        let scene = ScriptContext::new(script, self.guard.tables(), self.map, home, look, self.real_map)
+            .writing(&self.call.contents);
         let scene = scene.told_apart(source);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);

@@ -43,6 +43,7 @@ mod glob;
 mod invocation;
 mod judge;
 mod matching;
+mod mismatch;
 mod native_rule;
 mod needs;
 mod nesting;

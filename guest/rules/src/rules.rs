@@ -10,6 +10,7 @@ use toolgate_shell::{Trackers, Value};
 use super::branch;
 use super::fields::FieldOf;
 use super::invocation::Grammars;
+use super::matching::Tables;
 use super::needs::{CommandTraits, Needs};
 use super::observer::{Observer, Watching};
 use super::packs;
@@ -213,7 +214,7 @@ pub struct Guard {
     path_index: Index,
     anchored: Anchored,
     /// Those of rules on effects.
-    pub(crate) lists: Lists,
+    lists: Lists,
     pub(crate) grammars: Grammars,
     pub(crate) exemptions: Vec<Exemption>,
     /// What writes events of the session.
@@ -356,6 +357,11 @@ impl Guard {
         self.path_index.add(self.parts.len(), part.paths.rules());
         self.anchored.add(self.parts.len(), part.paths.rules());
         self.parts.push(part);
+    }
+
+    /// What commands are matched with.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables { grammars: &self.grammars, lists: &self.lists }
     }
 
     /// The rules in force that may be about a command of this program, in the order of parts; those that may fire on it, if it

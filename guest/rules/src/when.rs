@@ -6,7 +6,7 @@ use toolgate_shell::Command;
 
 use super::branch;
 use super::events::Entry;
-use super::matching::Mismatch;
+use super::mismatch::Mismatch;
 use super::pattern::{Pattern, Tried};
 use super::rule::{Condition, Conditions};
 use super::world::GuardHost;

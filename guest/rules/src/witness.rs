@@ -217,7 +217,7 @@ impl Guard {
         }
         let script = parse(&command.value, &facts);
         let (map, real) = (Map::new(&call.workspace, call.home.as_deref()), std::cell::OnceCell::new());
-        let scene = ScriptContext::new(&script, self, &map, call.home.as_deref(), look.as_deref(), &real);
+        let scene = ScriptContext::new(&script, self.tables(), &map, call.home.as_deref(), look.as_deref(), &real);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         Witnessed::of(&self.observers, &command.value, &script, &subjects).after(outcome)
     }

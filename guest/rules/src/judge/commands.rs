@@ -7,7 +7,8 @@ use toolgate_shell::{Command, Script, Span, Value, Word};
 
 use super::{Evaluation, Outcome, evidence, native};
 use crate::call::{Evidence, Field, Kind};
-use crate::matching::{DependsOn, MatchInput, Mismatch, Purpose, confirmed};
+use crate::matching::{DependsOn, MatchInput, Purpose, confirmed};
+use crate::mismatch::Mismatch;
 use crate::needs::CommandTraits;
 use crate::pattern::Tried;
 use crate::rule::{Rule, named};

@@ -4,7 +4,8 @@ use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
 
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
-use crate::matching::{MatchInput, Mismatch, ScriptContext};
+use crate::matching::{MatchInput, ScriptContext};
+use crate::mismatch::Mismatch;
 use crate::pattern::Tried;
 use crate::rule::{Rule, named};
 use crate::rules::Part;
@@ -27,7 +28,7 @@ impl<'a> Evaluation<'a> {
         }
         let bare = Command::of_effects(Vec::new(), Span::default(), &call.cwd);
         let here = Script { commands: vec![bare], ..Script::default() };
-        let scene = ScriptContext::new(&here, guard, self.map, call.home.as_deref(), None, self.real_map);
+        let scene = ScriptContext::new(&here, guard.tables(), self.map, call.home.as_deref(), None, self.real_map);
         let subject = scene.subject(0);
         // The text is not run.
         self.witnessed = None;

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute};
 
-use super::recursive_reads::Below;
+use super::recursive_reads::read_below;
+use super::touched::{Access, Touched};
 use super::{Evaluation, evidence, tilde};
-use crate::call::{Action, Evidence, Field};
+use crate::call::{Action, Field};
 use crate::matching::{DependsOn, MatchInput, is_implied};
 use crate::native_rule::NativeRule;
 use crate::path_query::PathQuery;
@@ -16,42 +17,6 @@ use crate::path_zone::is_elsewhere;
 use crate::rule::named;
 use crate::rule_id::{Layer, Policy};
 use crate::world::GuardHost;
-
-/// What a rule on paths tells apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Access {
-    /// It is named, and what happens to it is not known.
-    Mention,
-    /// Its name, its size or the like is told, and nothing of its content.
-    List,
-    /// Its content is read.
-    Read,
-    /// It is made, or its content, mode or owner is changed.
-    Write,
-    /// It is made as a folder with nothing in it.
-    MakeFolder,
-    /// It gets another name as well, by which its content can be changed.
-    HardLink,
-    /// It gets another name and is gone from here.
-    Move,
-    /// It is removed, with everything below it.
-    Delete,
-}
-
-impl Access {
-    /// None for what does not happen to a path here.
-    fn of(deed: Deed) -> Option<Self> {
-        match deed {
-            Deed::Mention | Deed::Execute => Some(Access::Mention),
-            Deed::Read => Some(Access::Read),
-            Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
-            Deed::HardLink => Some(Access::HardLink),
-            Deed::Move => Some(Access::Move),
-            Deed::Delete => Some(Access::Delete),
-            Deed::Send => None,
-        }
-    }
-}
 
 /// Programs that tell the names and sizes of files, and nothing that is in them.
 const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
@@ -84,41 +49,6 @@ fn is_edited(command: &Command) -> bool {
     });
     let in_place = options.iter().any(|option| matches!(*option, "-i" | "-Ei" | "-ri"));
     substitutes && in_place && options.iter().all(|option| matches!(*option, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-ri"))
-}
-
-/// A path that the call touches.
-pub(super) struct Touched {
-    pub(super) access: Access,
-    pub(super) path: Value,
-    /// With `..` still in it, if it has any.
-    pub(super) written: Option<String>,
-    pub(super) evidence: Evidence,
-    /// Whether a rule that fires asks instead of blocking, as the effect is only possible.
-    pub(super) possible: bool,
-    /// What is read with it, if it is a folder.
-    pub(super) below: Option<Below>,
-}
-
-impl Touched {
-    pub(super) fn new(access: Access, path: Value, evidence: Evidence) -> Self {
-        Touched { access, path, written: None, evidence, possible: false, below: None }
-    }
-
-    /// All by which it is told whether a rule says something of it.
-    fn same(&self) -> (Access, &Value, Option<&str>, bool, Option<&Below>) {
-        (self.access, &self.path, self.written.as_deref(), self.possible, self.below.as_ref())
-    }
-
-    /// Where it is named.
-    fn place(&self) -> (&str, usize, usize) {
-        (self.evidence.field.as_str(), self.evidence.start, self.evidence.end)
-    }
-
-    /// What the file system is asked about.
-    fn asked(&self) -> Option<String> {
-        let path = self.path.known()?;
-        Some(self.written.clone().unwrap_or_else(|| path.to_owned()))
-    }
 }
 
 impl<'a> Evaluation<'a> {
@@ -199,7 +129,7 @@ impl<'a> Evaluation<'a> {
             }
             let possible =
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
-            let below = Below::of(subject, effect);
+            let below = read_below(subject, effect);
             let (path, written) = (effect.path.clone(), effect.written.clone());
             self.touched.push(Touched { access, path, written, evidence, possible, below });
         }

@@ -6,7 +6,7 @@
 
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Runs, Span, Value, Word};
 
-use super::paths::{Access, Touched};
+use super::touched::{Access, Below, Touched};
 use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
 use crate::matching::MatchInput;
@@ -91,43 +91,24 @@ const LISTED: &[(&str, &[&str])] = &[
 /// Programs that leave out names that begin with a dot, unless they are told otherwise.
 const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
 
-/// What of a folder is read with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Below {
-    /// Globs of the names that are picked; all of them if empty.
-    names: Vec<String>,
-    /// It is sent to another machine.
-    leaves: bool,
-}
-
-impl Below {
-    /// What is picked by these globs of paths; all of it if there are none, or one says nothing of the name.
-    pub(super) fn new(globs: &[&str], leaves: bool) -> Self {
-        let names = globs.iter().map(|glob| glob.rsplit('/').next().unwrap_or(glob));
-        let tells = names.clone().all(|name| name.contains(char::is_alphanumeric));
-        let names = if tells { names.map(str::to_owned).collect() } else { Vec::new() };
-        Below { names, leaves }
+/// What a command reads with a folder; `None` if nothing that it gives away.
+pub(super) fn read_below(subject: &MatchInput<'_>, effect: &Effect) -> Option<Below> {
+    let program = subject.command.program()?;
+    if effect.kind == Deed::Mention {
+        let last = subject.command.words.last().filter(|word| word.span != effect.span);
+        return match last {
+            _ if PACKS.contains(&program) => Some(Below::default()),
+            Some(to) if COPIES.contains(&program) => Some(Below::new(&[], to.value.text().contains(':'))),
+            _ => None,
+        };
     }
-
-    /// What a command reads with a folder; `None` if nothing that it gives away.
-    pub(super) fn of(subject: &MatchInput<'_>, effect: &Effect) -> Option<Self> {
-        let program = subject.command.program()?;
-        if effect.kind == Deed::Mention {
-            let last = subject.command.words.last().filter(|word| word.span != effect.span);
-            return match last {
-                _ if PACKS.contains(&program) => Some(Below::default()),
-                Some(to) if COPIES.contains(&program) => Some(Below::new(&[], to.value.text().contains(':'))),
-                _ => None,
-            };
-        }
-        if effect.kind != Deed::Read || !effect.recursive {
-            return None;
-        }
-        if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
-            return None;
-        }
-        Some(Below::new(&included(subject.command), subject.sends()))
+    if effect.kind != Deed::Read || !effect.recursive {
+        return None;
     }
+    if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
+        return None;
+    }
+    Some(Below::new(&included(subject.command), subject.sends()))
 }
 
 /// Whether `-u`, `-.` or `--hidden` is given.
