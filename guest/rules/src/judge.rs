@@ -228,7 +228,7 @@ impl Outcome {
     fn may_differ(self, difference: Difference) -> bool {
         match self.reach {
             DependsOn::Command => self.found && difference.new_place,
-            DependsOn::PathZone => difference.new_place,
+            DependsOn::Place => difference.new_place,
             DependsOn::Variables => self.found || difference.place || difference.variables,
             DependsOn::Text => true,
         }

@@ -38,7 +38,7 @@ impl Purpose {
     fn fits(self, pattern: &Pattern, text: &str) -> bool {
         match self {
             Purpose::Rule => pattern.matches(text),
-            Purpose::Exemption => matches!(pattern.find(text), Tried::PathKind(_)),
+            Purpose::Exemption => matches!(pattern.find(text), Tried::Found(_)),
         }
     }
 
@@ -59,7 +59,7 @@ pub(crate) enum DependsOn {
     #[default]
     Command,
     /// Where it stands.
-    PathZone,
+    Place,
     /// The variables that it runs with.
     Variables,
     /// Other commands of the text, or what happened before.
@@ -311,7 +311,7 @@ impl<'a> MatchInput<'a> {
         if *self.scene.common.unknown.get_or_init(any) {
             return true;
         }
-        self.reaches(DependsOn::PathZone);
+        self.reaches(DependsOn::Place);
         self.scene.nesting().is_inside_another(self.command.span)
     }
 
@@ -379,7 +379,7 @@ impl<'a> MatchInput<'a> {
                     PathZone::WorkspaceSome
                 }
                 Some(names) if place == PathZone::TemporaryRoot && !names.is_empty() => PathZone::Temporary,
-                None if matches!(place, PathZone::PathKind | PathZone::Unknown) && self.is_product_found(effect) => {
+                None if matches!(place, PathZone::Found | PathZone::Unknown) && self.is_product_found(effect) => {
                     PathZone::Product
                 }
                 _ => place,
@@ -584,7 +584,7 @@ impl<'a> MatchInput<'a> {
             && what.not_in.contains(&self.scene.map.place(cwd))
             && !self.names_repository()
         {
-            return Err(Mismatch::PathZone);
+            return Err(Mismatch::Place);
         }
         let mut spans = Vec::new();
         if !what.programs.is_empty() {
@@ -991,7 +991,7 @@ pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Mismatch<'static>
     if rule.requires.as_ref().is_some_and(|pattern| !pattern.matches(text)) {
         return Err(Mismatch::Requires);
     }
-    if rule.unless.as_ref().is_some_and(|pattern| matches!(pattern.find(text), Tried::PathKind(_))) {
+    if rule.unless.as_ref().is_some_and(|pattern| matches!(pattern.find(text), Tried::Found(_))) {
         return Err(Mismatch::Unless);
     }
     Ok(())

@@ -90,7 +90,7 @@ impl Observer {
             false => self.tools.iter().any(|tool| fields::is(tool, call)),
         };
         let any = |patterns: &[Pattern], texts: &[String]| {
-            patterns.iter().any(|pattern| texts.iter().any(|text| matches!(pattern.find(text), Tried::PathKind(_))))
+            patterns.iter().any(|pattern| texts.iter().any(|text| matches!(pattern.find(text), Tried::Found(_))))
         };
         let paths = || -> Vec<String> {
             let all = call.paths.iter().map(|field| absolute(&field.value, &call.cwd));

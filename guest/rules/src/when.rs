@@ -63,7 +63,7 @@ impl Surroundings<'_, '_> {
         let any = |patterns: &[Pattern], text: &str| -> Truth {
             let tried: Vec<Tried> = patterns.iter().map(|pattern| pattern.find(text)).collect();
             match () {
-                () if tried.iter().any(|one| matches!(one, Tried::PathKind(_))) => Some(true),
+                () if tried.iter().any(|one| matches!(one, Tried::Found(_))) => Some(true),
                 () if tried.iter().all(|one| *one == Tried::No) => Some(false),
                 () => None,
             }

@@ -127,7 +127,7 @@ fn fits(observer: &Observer, subject: &MatchInput<'_>, source: &str, purpose: Pu
     let loose = purpose == Purpose::Rule;
     let pattern = |pattern: &Pattern, text: &str| match loose {
         true => pattern.matches(text),
-        false => matches!(pattern.find(text), Tried::PathKind(_)),
+        false => matches!(pattern.find(text), Tried::Found(_)),
     };
     subject.check(&observer.what, purpose).is_ok()
         && observer.pattern.as_ref().is_none_or(|wanted| pattern(wanted, &View::of(command, source).text))

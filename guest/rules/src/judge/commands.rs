@@ -67,7 +67,7 @@ impl<'a> Evaluation<'a> {
         let fields =
             rule.what.content.iter().flat_map(|pattern| self.call.contents.iter().map(move |text| (pattern, text)));
         fields.filter_map(|(pattern, text)| match pattern.find(&text.value) {
-            Tried::PathKind(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
+            Tried::Found(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
             _ => None,
         })
     }
@@ -139,7 +139,7 @@ impl<'a> Evaluation<'a> {
         for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, &rule.name)) {
             let own = subject.check(&exemption.what, Purpose::Exemption).is_ok()
                 && exemption.pattern.as_ref().is_none_or(|pattern| {
-                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::PathKind(_))
+                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::Found(_))
                 });
             let holds = own
                 && exemption.when.as_ref().is_none_or(|when| {
@@ -214,7 +214,7 @@ impl<'a> Evaluation<'a> {
             let Some(pattern) = &rule.pattern else { continue };
             let (found, why) = match pattern.find(&view.text) {
                 Tried::No => continue,
-                Tried::PathKind(range) => (view.source(&range), None),
+                Tried::Found(range) => (view.source(&range), None),
                 Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
             };
             matches = true;
@@ -259,7 +259,7 @@ fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>,
         let span = match rule.pattern.as_ref().map(|pattern| pattern.find(&view.text)) {
             None => None,
             Some(Tried::No) => return Err(Mismatch::Pattern),
-            Some(Tried::PathKind(range)) => Some(view.source(&range)),
+            Some(Tried::Found(range)) => Some(view.source(&range)),
             Some(Tried::TooMuch(_)) => Some(command.span),
         };
         confirmed(rule, &view.text).map(|()| span)
@@ -279,7 +279,7 @@ fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>,
 /// Whether what excepts a rule from a command does not match it with its program's folder.
 fn not_excepted(rule: &Rule, view: &View) -> Result<(), Mismatch<'static>> {
     let (Some(text), Some(unless)) = (&view.written, &rule.unless) else { return Ok(()) };
-    if matches!(unless.find(text), Tried::PathKind(_)) { Err(Mismatch::Unless) } else { Ok(()) }
+    if matches!(unless.find(text), Tried::Found(_)) { Err(Mismatch::Unless) } else { Ok(()) }
 }
 
 /// The paths that make a rule fire, and where they lie.

@@ -58,8 +58,8 @@ impl<'a> Evaluation<'a> {
             let found = text.spellings.iter().find_map(|one| match pattern.find(one) {
                 Tried::No => None,
                 // Of a path it is the whole that counts.
-                Tried::PathKind(range) if *one == text.field.value => Some(Span { start: range.start, end: range.end }),
-                Tried::PathKind(_) | Tried::TooMuch(_) => Some(text.span),
+                Tried::Found(range) if *one == text.field.value => Some(Span { start: range.start, end: range.end }),
+                Tried::Found(_) | Tried::TooMuch(_) => Some(text.span),
             });
             Some((text, found?))
         });
@@ -74,9 +74,8 @@ impl<'a> Evaluation<'a> {
         }
         // What excepts one text says nothing of the others.
         let excepted = |text: &Text<'_>| {
-            let excepts = |one: &String| {
-                rule.unless.as_ref().is_some_and(|unless| matches!(unless.find(one), Tried::PathKind(_)))
-            };
+            let excepts =
+                |one: &String| rule.unless.as_ref().is_some_and(|unless| matches!(unless.find(one), Tried::Found(_)));
             text.spellings.iter().any(excepts)
         };
         let left: Vec<&(&Text<'_>, Span)> = fitting.iter().filter(|(text, _)| !excepted(text)).collect();
@@ -104,9 +103,10 @@ impl<'a> Evaluation<'a> {
         };
         guard.exemptions.iter().filter(|one| named(&one.rules, &rule.name) && one.what.is_empty()).any(|one| {
             one.paths.as_ref().is_none_or(all_in)
-                && one.pattern.as_ref().is_none_or(|pattern| {
-                    text.spellings.iter().any(|one| matches!(pattern.find(one), Tried::PathKind(_)))
-                })
+                && one
+                    .pattern
+                    .as_ref()
+                    .is_none_or(|pattern| text.spellings.iter().any(|one| matches!(pattern.find(one), Tried::Found(_))))
                 && one.when.as_ref().is_none_or(|when| {
                     self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
                 })

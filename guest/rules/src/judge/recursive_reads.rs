@@ -149,7 +149,7 @@ impl Evaluation<'_> {
                 || subject.command.program().is_some_and(|program| !LISTS.contains(&program))
                     && effects.any(|(effect, place)| {
                         let unnamed = effect.path.text().trim_matches(['/', Value::HOLE]).is_empty();
-                        let found = matches!(place, PathZone::PathKind | PathZone::Unknown) && unnamed;
+                        let found = matches!(place, PathZone::Found | PathZone::Unknown) && unnamed;
                         matches!(effect.kind, Deed::Read | Deed::Send) && found
                     })
         };
