@@ -1,6 +1,6 @@
 //! The rules of which code says when they fire. That code is in `judge`.
 
-/// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
+/// The rules that are in code. Each has a row in a pack, with `code` and its key, for everything else.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) enum NativeRule {
     NoCommand,
@@ -67,8 +67,13 @@ impl NativeRule {
         NativeRule::DeleteBranchForce,
     ];
 
-    /// As the row has it.
-    pub(crate) fn name(self) -> &'static str {
+    /// The one that a row means by this key.
+    pub(crate) fn keyed(key: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|native| native.key() == key)
+    }
+
+    /// What the row has as `code`, whatever it is called.
+    pub(crate) fn key(self) -> &'static str {
         match self {
             NativeRule::NoCommand => "no-command",
             NativeRule::Unparsed => "unparsed",

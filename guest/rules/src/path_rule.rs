@@ -10,7 +10,7 @@ use toolgate_shell::{FileOracle, Presence, Value, Why};
 
 use super::glob::{Segment, alternatives, fit, segments};
 use super::path_query::{Names, PathQuery};
-use super::rule_id::{Layer, Policy};
+use super::rule_id::{Layer, Policy, RuleId};
 
 /// A path of a rule file.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub(crate) struct PathRule {
     pub(crate) ask: bool,
     pub(crate) reason: Option<String>,
     pub(crate) layer: Layer,
-    /// The pack it is in; empty for one of the user or a project.
-    pub(crate) pack: String,
+    /// Whether nobody lifts it, as what it covers is the gate's own.
+    pub(crate) keeps_the_gate: bool,
     /// The segments of its path, without a leading `**`; one list for each text that its braces stand for.
     pub(super) alternatives: Vec<Vec<Segment>>,
     pub(super) start: Start,
@@ -50,16 +50,13 @@ impl PathRule {
             _ => (Start::Anywhere, path),
         };
         let alternatives = alternatives(rest).map_err(|error| format!("the path {source} is not a glob: {error}"))?;
-        let (ask, reason, layer, pack) = (false, None, Layer::BuiltIn, String::new());
-        Ok(PathRule { policy, source: source.to_owned(), ask, reason, layer, pack, alternatives, start })
+        let (ask, reason, layer, keeps_the_gate) = (false, None, Layer::BuiltIn, false);
+        Ok(PathRule { policy, source: source.to_owned(), ask, reason, layer, keeps_the_gate, alternatives, start })
     }
 
-    /// How findings call it.
-    pub(crate) fn name(&self) -> String {
-        if self.keeps_the_gate() {
-            return format!("builtin:self-{}: {}", self.policy.key(), self.source);
-        }
-        format!("{}: {}", self.policy.key(), self.source)
+    /// What tells it from others.
+    pub(crate) fn id(&self) -> RuleId {
+        RuleId::Path { policy: self.policy, path: self.source.clone(), keeps_the_gate: self.keeps_the_gate }
     }
 
     pub(crate) fn is_anchored(&self) -> bool {
@@ -145,11 +142,6 @@ impl PathRule {
         users && self.may_be_there(home, look)
     }
 
-    /// Whether nobody lifts it, as what it covers is the gate's own.
-    pub(crate) fn keeps_the_gate(&self) -> bool {
-        self.pack == super::packs::SELF
-    }
-
     /// Whether a glob may stand for its name only as for every other one: `ls -d .*`.
     pub(crate) fn is_any_name(&self, pattern: &str) -> bool {
         let last = pattern.rsplit('/').next().unwrap_or_default();
@@ -159,7 +151,7 @@ impl PathRule {
     /// Whether it covers a path that is known.
     pub(super) fn covers(&self, path: &Names) -> bool {
         // A file of the gate's that may be anywhere is no folder of that name: `src/bin/toolgate/main.rs`.
-        let is_file = self.keeps_the_gate() && !self.is_anchored() && !self.source.ends_with('/');
+        let is_file = self.keeps_the_gate && !self.is_anchored() && !self.source.ends_with('/');
         let from = |at: usize, segments: &[Segment]| {
             let names = path.names.get(at..).unwrap_or_default();
             fit(segments, names) && (!is_file || names.len() == segments.len())

@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_folder_is_no_file_of_the_gate() {
         let mut rule = PathRule::new(Policy::ReadOnly, "bin/toolgate").unwrap();
-        rule.pack = super::super::packs::SELF.to_owned();
+        rule.keeps_the_gate = true;
         let rules = PathRules::new(vec![rule]);
         let cases = [
             (known("/usr/local/bin/toolgate"), true),

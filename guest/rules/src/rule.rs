@@ -6,19 +6,19 @@ use toolgate_shell::{Kind, Variables};
 
 use super::events::Missing;
 use super::fields::FieldOf;
+use super::native_rule::NativeRule;
 use super::path_rules::PathRules;
 use super::path_zone::PathZone;
 use super::pattern::Pattern;
-use super::wildcard::fits;
+use super::rule_id::RuleId;
 use crate::call::Action;
 
 /// A rule on commands.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// With its layer: `builtin:git-clean`.
-    pub(crate) name: String,
-    /// The pack it is in; empty for a rule of the user or a project.
-    pub(crate) pack: String,
+    pub(crate) id: RuleId,
+    /// Whether nobody lifts it, as it keeps the gate itself or says that something cannot be judged.
+    pub(crate) keeps_the_gate: bool,
     pub(crate) action: Action,
     pub(crate) reason: String,
     /// What would be fine in its place.
@@ -39,8 +39,26 @@ pub(crate) struct Rule {
     pub(crate) when: Option<Conditions>,
     pub(crate) tests: Vec<Test>,
     pub(crate) line: Option<u32>,
-    /// When it fires is in code, beside what its keys say.
-    pub(crate) code: bool,
+    /// The code that says when it fires, beside what its keys say.
+    pub(crate) native: Option<NativeRule>,
+    pub(crate) if_unset: IfUnset,
+}
+
+/// What counts of a rule that only fires if variables that nothing sets are empty: `rm -rf "$X/"`. Such a rule asks at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum IfUnset {
+    /// It counts where the program itself was not known.
+    #[default]
+    Program,
+    /// It always counts: too much would be lost.
+    Always,
+    /// It counts where a text has its own default for a variable as well: `${X:-/srv}`.
+    Default,
+    /// It counts where a name in a path is known in part as well: `~/.ssh$X/config` is what the known part says, `$X/run`
+    /// rather not.
+    PartialName,
+    /// It does not: what cannot be read if something else holds that is not known says nothing.
+    Never,
 }
 
 impl Rule {
@@ -51,7 +69,7 @@ impl Rule {
 
     /// Whether nothing but code says when it fires.
     pub(crate) fn is_only_code(&self) -> bool {
-        self.code && self.what.is_empty() && self.pattern.is_none()
+        self.native.is_some() && self.what.is_empty() && self.pattern.is_none()
     }
 
     /// Why it fires, what it is about here, and what would be fine.
@@ -66,11 +84,6 @@ impl Rule {
             Some(instead) => format!("{reason}; instead: {instead}"),
             None => reason.to_owned(),
         }
-    }
-
-    /// Whether nobody lifts it, as it keeps the gate itself or says that something cannot be judged.
-    pub(crate) fn keeps_the_gate(&self) -> bool {
-        self.pack == super::packs::SELF
     }
 }
 
@@ -299,22 +312,4 @@ pub(crate) struct Exemption {
     /// Of a path rule: these paths.
     pub(crate) paths: Option<PathRules>,
     pub(crate) when: Option<Conditions>,
-}
-
-/// Whether a rule's name, which begins with its layer, is meant by one of these.
-pub(crate) fn named(globs: &[String], rule: &str) -> bool {
-    let own = rule.split_once(':').map_or(rule, |(_, own)| own.trim_start());
-    globs.iter().any(|glob| fits(glob, rule) || fits(glob, own))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_meant_by_globs() {
-        let globs = ["git-*".to_owned(), "zeroAccessPaths: .env".to_owned()];
-        assert!(named(&globs, "builtin:git-clean") && named(&globs, "zeroAccessPaths: .env"));
-        assert!(!named(&globs, "user:rm"));
-    }
 }

@@ -5,13 +5,15 @@ use std::collections::HashSet;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Script, Span, Value, Word};
 
+use super::found::Found;
 use super::{Evaluation, Outcome, evidence, native};
 use crate::call::{Evidence, Field, Kind};
 use crate::matching::{DependsOn, MatchInput, Purpose, confirmed};
 use crate::mismatch::Mismatch;
 use crate::needs::CommandTraits;
 use crate::pattern::Tried;
-use crate::rule::{Rule, named};
+use crate::rule::Rule;
+use crate::rule_id::RuleId;
 use crate::rules::Part;
 use crate::view::{Drafts, View, without_folder};
 use crate::when::Surroundings;
@@ -50,14 +52,14 @@ impl<'a> Evaluation<'a> {
         let (reach, found) = (subject.take_reach(), fires.is_ok());
         match fires {
             Ok(spans) => {
-                self.consider(&rule.name, Some(subject.index), None);
+                self.consider(&rule.id, Some(subject.index), None);
                 let mut evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
                 evidence.extend(self.written(rule));
                 let places = places(rule, subject);
                 let reason = rule.reason_about(&places);
-                self.finding(&rule.name, rule.action, &reason, evidence);
+                self.add(Found::of(rule, rule.action, reason, evidence));
             }
-            Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
+            Err(miss) => self.consider(&rule.id, Some(subject.index), Some(&miss)),
         }
         Outcome { reach, found }
     }
@@ -132,11 +134,11 @@ impl<'a> Evaluation<'a> {
         source: &str,
         world: &mut dyn GuardHost,
     ) -> Result<(), Mismatch<'static>> {
-        if rule.keeps_the_gate() {
+        if rule.keeps_the_gate {
             return Ok(());
         }
         let guard = self.guard;
-        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, &rule.name)) {
+        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && rule.id.is_meant_by(&one.rules)) {
             let own = subject.check(&exemption.what, Purpose::Exemption).is_ok()
                 && exemption.pattern.as_ref().is_none_or(|pattern| {
                     matches!(pattern.find(&View::of(subject.command, source).text), Tried::Found(_))
@@ -166,7 +168,7 @@ impl<'a> Evaluation<'a> {
             return;
         }
         let source = field.value.as_str();
-        let mut fired: HashSet<&str> = HashSet::new();
+        let mut fired: HashSet<&RuleId> = HashSet::new();
         // Of texts that are put together from the same commands in the same way the first is tried. If no pattern matches
         // there, none matches the others.
         let first = |number: usize| subjects.get(number).map_or(number, |subject| subject.first);
@@ -191,10 +193,9 @@ impl<'a> Evaluation<'a> {
         self.spells(&raw, rules, (subjects, field), world, &mut fired);
         if self.considered.is_some() {
             let silent = parts.iter().flat_map(|part| part.pattern_rules());
-            let silent: Vec<&str> =
-                silent.map(|rule| rule.name.as_str()).filter(|name| !fired.contains(name)).collect();
-            for name in silent {
-                self.consider(name, None, Some(&Mismatch::Pattern));
+            let silent: Vec<&RuleId> = silent.map(|rule| &rule.id).filter(|id| !fired.contains(id)).collect();
+            for id in silent {
+                self.consider(id, None, Some(&Mismatch::Pattern));
             }
         }
     }
@@ -206,7 +207,7 @@ impl<'a> Evaluation<'a> {
         rules: impl Iterator<Item = &'r Rule>,
         (subjects, field): (&[MatchInput<'_>], &Field),
         world: &mut dyn GuardHost,
-        fired: &mut HashSet<&'r str>,
+        fired: &mut HashSet<&'r RuleId>,
     ) -> bool {
         let source = field.value.as_str();
         let mut matches = false;
@@ -230,16 +231,16 @@ impl<'a> Evaluation<'a> {
                 }
             });
             if let Err(miss) = held {
-                self.consider(&rule.name, view.command, Some(&miss));
+                self.consider(&rule.id, view.command, Some(&miss));
                 continue;
             }
-            fired.insert(&rule.name);
-            self.consider(&rule.name, view.command, None);
+            fired.insert(&rule.id);
+            self.consider(&rule.id, view.command, None);
             let reason = match why {
                 Some(why) => format!("{why}; this counts as a match ({})", rule.reason_about("")),
                 None => rule.reason_about(""),
             };
-            self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
+            self.add(Found::of(rule, rule.action, reason, vec![evidence(field, found)]));
         }
         matches
     }

@@ -2,12 +2,13 @@
 
 use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
 
+use super::found::Found;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
 use crate::matching::{MatchInput, ScriptContext};
 use crate::mismatch::Mismatch;
 use crate::pattern::Tried;
-use crate::rule::{Rule, named};
+use crate::rule::Rule;
 use crate::rules::Part;
 use crate::world::GuardHost;
 
@@ -38,10 +39,10 @@ impl<'a> Evaluation<'a> {
             let texts = if field.is_content() { &contents } else { &paths };
             match self.matches(rule, texts, &subject, world) {
                 Ok(found) => {
-                    self.consider(&rule.name, None, None);
-                    self.finding(&rule.name, rule.action, &rule.reason_about(""), found);
+                    self.consider(&rule.id, None, None);
+                    self.add(Found::of(rule, rule.action, rule.reason_about(""), found));
                 }
-                Err(miss) => self.consider(&rule.name, None, Some(&miss)),
+                Err(miss) => self.consider(&rule.id, None, Some(&miss)),
             }
         }
     }
@@ -101,7 +102,7 @@ impl<'a> Evaluation<'a> {
             };
             !call.paths.is_empty() && call.paths.iter().all(inside)
         };
-        guard.exemptions.iter().filter(|one| named(&one.rules, &rule.name) && one.what.is_empty()).any(|one| {
+        guard.exemptions.iter().filter(|one| rule.id.is_meant_by(&one.rules) && one.what.is_empty()).any(|one| {
             one.paths.as_ref().is_none_or(all_in)
                 && one
                     .pattern

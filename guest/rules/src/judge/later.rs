@@ -6,6 +6,7 @@
 
 use toolgate_shell::{FileOracle, Kind as Deed, Presence, Span, absolute};
 
+use super::found::Found;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Action, Call, Evidence, Field, Kind, Memory};
 use crate::matching::MatchInput;
@@ -273,10 +274,9 @@ impl<'a> Evaluation<'a> {
             in_prompt: true,
             ..self.call.clone()
         };
-        let verdict = self.guard.judge(&inner, world);
-        for finding in verdict.findings.into_iter().filter(|finding| finding.action != Action::Note) {
-            let reason = format!("{name} makes the agent run `{}` automatically: {}", command.trim(), finding.reason);
-            self.finding(&finding.rule, finding.action, &reason, vec![at.clone()]);
+        for found in self.guard.found(&inner, world).into_iter().filter(|found| found.action != Action::Note) {
+            let reason = format!("{name} makes the agent run `{}` automatically: {}", command.trim(), found.reason);
+            self.add(Found { reason, evidence: vec![at.clone()], ..found });
         }
     }
 }

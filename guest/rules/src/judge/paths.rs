@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute};
 
+use super::found::Found;
 use super::recursive_reads::read_below;
 use super::touched::{Access, Touched};
 use super::{Evaluation, evidence, tilde};
@@ -14,7 +15,6 @@ use crate::native_rule::NativeRule;
 use crate::path_query::PathQuery;
 use crate::path_rule::{Around, PathRule, as_glob};
 use crate::path_zone::is_elsewhere;
-use crate::rule::named;
 use crate::rule_id::{Layer, Policy};
 use crate::world::GuardHost;
 
@@ -191,9 +191,7 @@ impl<'a> Evaluation<'a> {
                 }
                 let deed = match (rule.policy, touched.access) {
                     // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
-                    (Policy::ReadOnly, Access::MakeFolder)
-                        if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate() =>
-                    {
+                    (Policy::ReadOnly, Access::MakeFolder) if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate => {
                         continue;
                     }
                     (Policy::NoRead, Access::List | Access::Write | Access::MakeFolder | Access::Delete) => continue,
@@ -209,7 +207,6 @@ impl<'a> Evaluation<'a> {
                     ) => continue,
                     (policy, _) => policy.describe(),
                 };
-                let name = rule.name();
                 // Whoever is told all hidden names means none of them.
                 let any_name = || as_glob(&touched.path).is_some_and(|pattern| rule.is_any_name(&pattern));
                 if touched.access == Access::List && any_name() {
@@ -220,7 +217,7 @@ impl<'a> Evaluation<'a> {
                     Some(there) => there.is_none(),
                     None => false,
                 };
-                if self.path_exempt(rule, &name, touched, real.as_deref()) {
+                if self.path_exempt(rule, touched, real.as_deref()) {
                     continue;
                 }
                 let behind = behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
@@ -243,7 +240,7 @@ impl<'a> Evaluation<'a> {
                 let asks = touched.possible || rule.ask || may || public;
                 let action = if asks { Action::Ask } else { Action::Block };
                 told.push(kind);
-                self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+                self.add(Found::of_path(rule, action, reason, touched.evidence.clone()));
             }
             if self.found == found {
                 free.insert(same);
@@ -281,13 +278,14 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Whether the user's own file lifts a path rule from this path, and from the one behind its links.
-    pub(super) fn path_exempt(&self, rule: &PathRule, name: &str, touched: &Touched, real: Option<&str>) -> bool {
+    pub(super) fn path_exempt(&self, rule: &PathRule, touched: &Touched, real: Option<&str>) -> bool {
         let home = self.call.home.as_deref();
         // Another user's rule, or the one that keeps the gate itself, stays.
-        if rule.layer == Layer::Project || rule.keeps_the_gate() {
+        if rule.layer == Layer::Project || rule.keeps_the_gate || self.guard.exemptions.is_empty() {
             return false;
         }
-        self.guard.exemptions.iter().filter(|one| named(&one.rules, name)).any(|exemption| {
+        let id = rule.id();
+        self.guard.exemptions.iter().filter(|one| id.is_meant_by(&one.rules)).any(|exemption| {
             let Some(paths) = &exemption.paths else { return false };
             let covers = |path: &Value| matches!(path, Value::Known(_)) && paths.cover(path, home);
             covers(&touched.path) && real.is_none_or(|real| covers(&Value::Known(real.to_owned())))
@@ -309,14 +307,13 @@ impl<'a> Evaluation<'a> {
             }
         }
         let Some(first) = below.first() else { return };
-        let name = first.name();
         let others = match below.len() - 1 {
             0 => String::new(),
             count => format!(" and {count} more protected paths"),
         };
         let reason = format!("{} contains {}{others}, {becomes}", touched.evidence.text, first.source);
         let action = if touched.possible { Action::Ask } else { Action::Block };
-        self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+        self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
     }
 }
 

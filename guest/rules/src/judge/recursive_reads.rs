@@ -6,6 +6,7 @@
 
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Runs, Span, Value, Word};
 
+use super::found::Found;
 use super::touched::{Access, Below, Touched};
 use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
@@ -201,7 +202,7 @@ impl Evaluation<'_> {
                 }
             }
         }
-        held.retain(|rule| !self.path_exempt(rule, &rule.name(), touched, real));
+        held.retain(|rule| !self.path_exempt(rule, touched, real));
         let Some(first) = held.first() else { return };
         let mut others: Vec<&str> = held.iter().map(|rule| rule.source.as_str()).collect();
         others.sort_unstable();
@@ -216,7 +217,7 @@ impl Evaluation<'_> {
             touched.evidence.text, first.source
         );
         let action = if below.leaves && !touched.possible { Action::Block } else { Action::Ask };
-        self.finding(&first.name(), action, &reason, vec![touched.evidence.clone()]);
+        self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
     }
 }
 
