@@ -1,30 +1,20 @@
-//! Observers: what rule files say of calls that write events of the session.
+//! What observers see in a text and in a call: the events of the session.
 //!
 //! An event lifts rules, so what an observer sees has happened only where that is certain: the command stands in the text
 //! itself, is the program of that name, and by the text's structure ended well where another one runs, or if the call did.
 //! Everything else that fits has happened perhaps.
 
-use toolgate_shell::{Command, Facts, Runs, Script, Span, Succession, absolute, parse};
+use toolgate_shell::{Command, Facts, Runs, Script, Span, Succession, parse};
 
-use super::events::{Entry, name, written};
-use super::fields;
-use super::judge::VolatileFiles;
+use super::events::Entry;
 use super::matching::{MatchInput, Purpose, ScriptContext};
+use super::observer::Observer;
 use super::path_zone::Map;
 use super::pattern::{Pattern, Tried};
-use super::read::{patterns, read_what, unknown_key};
-use super::rule::{CommandMatcher, Layer};
-use super::rules::{Guard, Watching};
+use super::rules::Guard;
 use super::view::View;
-use super::world::GuardHost;
-use super::yaml::Node;
+use super::world::{GuardHost, VolatileFiles};
 use crate::call::{Call, Field, Kind};
-
-/// The keys of an observer.
-pub const OBSERVER_KEYS: &[&str] = &["name", "writes", "watch"];
-
-/// The keys of what it watches, beside those that say what a command is.
-pub const WATCH_KEYS: &[&str] = &["tool", "pattern", "path", "cwd", "exit-code"];
 
 /// Programs after which a name may stand for another program.
 const RENAMES: &[&str] = &["alias", "hash", "enable", "shopt", "eval", "source", ".", "trap", "autoload", "zmodload"];
@@ -35,33 +25,6 @@ const LEAVES: &[&str] = &["exit", "exec", "return", "logout", "break", "continue
 /// What `set` is told that changes neither what a name stands for nor which commands run.
 const HARMLESS_SETS: &[&str] = &["-e", "-u", "-x", "-eu", "-ux", "-eux", "-euo", "-euxo", "-o", "pipefail", "errexit"];
 
-/// How a call has to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exit {
-    Any,
-    Success,
-    Failure,
-    Code(i32),
-}
-
-/// Something that is watched, and the events that it writes.
-#[derive(Clone, Debug)]
-pub(crate) struct Observer {
-    name: Option<String>,
-    /// The file.
-    source: String,
-    layer: Layer,
-    writes: Vec<String>,
-    /// What tools do, or their names; none for a shell, or with a path for the tools that write.
-    tools: Vec<String>,
-    what: CommandMatcher,
-    /// Of a file tool tried on what it writes.
-    pattern: Option<Pattern>,
-    paths: Vec<Pattern>,
-    cwd: Vec<Pattern>,
-    exit: Exit,
-}
-
 /// What came of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -69,149 +32,6 @@ pub struct Outcome {
     pub exit_code: Option<i32>,
     /// Whether the agent counts it as failed.
     pub is_error: bool,
-}
-
-/// Reads `{name: N, writes: [E], watch: {..}}`.
-pub(super) fn read(layer: Layer, index: usize, item: Node) -> Result<Observer, String> {
-    let mut found = Observer {
-        name: None,
-        source: String::new(),
-        layer,
-        writes: Vec::new(),
-        tools: Vec::new(),
-        what: CommandMatcher::default(),
-        pattern: None,
-        paths: Vec::new(),
-        cwd: Vec::new(),
-        exit: Exit::Success,
-    };
-    let mut watches = false;
-    for (key, value) in item.map(&format!("observers[{index}]"))? {
-        match key.as_str() {
-            "name" => found.name = Some(value.value.text(&key)?),
-            "writes" | "event" => {
-                for one in value.value.list() {
-                    found.writes.push(written(layer, name(&key, one)?));
-                }
-            }
-            "watch" => {
-                watch(&mut found, value.value)?;
-                watches = true;
-            }
-            other => return Err(unknown_key("an observer", other, OBSERVER_KEYS)),
-        }
-    }
-    if found.writes.is_empty() {
-        return Err("the observer has no `writes`".to_owned());
-    }
-    if !watches {
-        return Err("the observer has no `watch`".to_owned());
-    }
-    found.what.shrink();
-    Ok(found)
-}
-
-fn watch(found: &mut Observer, value: Node) -> Result<(), String> {
-    for (key, value) in value.map("watch")? {
-        match key.as_str() {
-            "tool" => found.tools = value.value.texts(&key)?,
-            "pattern" => found.pattern = Some(Pattern::new(&value.value.text(&key)?)?),
-            "path" => found.paths = patterns(value.value, &key)?,
-            "cwd" => found.cwd = patterns(value.value, &key)?,
-            "exit-code" | "exitCode" => found.exit = exit(&value.value.text(&key)?)?,
-            _ if read_what(&mut found.what, &key, value)? => {}
-            other => return Err(unknown_key("watch", other, WATCH_KEYS)),
-        }
-    }
-    let shell = found.tools.iter().filter(|tool| fields::is_shell(tool)).count();
-    if !found.what.is_empty() && (shell < found.tools.len() || !found.paths.is_empty()) {
-        return Err("conditions on commands cannot be combined with file tools: use two observers".to_owned());
-    }
-    if !found.paths.is_empty() && shell > 0 {
-        return Err("a shell command has no path; use effects to match what it does to paths".to_owned());
-    }
-    if found.what.is_empty() && found.pattern.is_none() && found.paths.is_empty() && shell == found.tools.len() {
-        return Err("watch is empty: give a program, a pattern, a path or another tool".to_owned());
-    }
-    Ok(())
-}
-
-fn exit(text: &str) -> Result<Exit, String> {
-    match text {
-        "any" => Ok(Exit::Any),
-        "success" | "0" => Ok(Exit::Success),
-        "failure" => Ok(Exit::Failure),
-        code => code
-            .parse()
-            .map(Exit::Code)
-            .map_err(|_| format!("exit-code is success, failure, any or a number, not {code}")),
-    }
-}
-
-impl Observer {
-    /// The same as that of a file.
-    pub(super) fn of(self, source: &str) -> Self {
-        Observer { source: source.to_owned(), ..self }
-    }
-
-    /// What a list shows of it.
-    pub(super) fn watching(&self) -> Watching {
-        let Observer { name, source, layer, writes, .. } = self;
-        Watching { name: name.clone(), source: source.clone(), layer: *layer, writes: writes.clone() }
-    }
-
-    fn watches_shell(&self) -> bool {
-        match self.tools.is_empty() {
-            true => self.paths.is_empty(),
-            false => self.tools.iter().any(|tool| fields::is_shell(tool)),
-        }
-    }
-
-    /// Whether a call of a tool that is no shell is meant.
-    fn watches_tool(&self, call: &Call) -> bool {
-        let tool = match self.tools.is_empty() {
-            true => !self.paths.is_empty() && call.kind == Kind::Write,
-            false => self.tools.iter().any(|tool| fields::is(tool, call)),
-        };
-        let any = |patterns: &[Pattern], texts: &[String]| {
-            patterns.iter().any(|pattern| texts.iter().any(|text| matches!(pattern.find(text), Tried::PathKind(_))))
-        };
-        let paths = || -> Vec<String> {
-            let all = call.paths.iter().map(|field| absolute(&field.value, &call.cwd));
-            let root = format!("{}/", call.workspace.trim_end_matches('/'));
-            all.flat_map(|path| [path.strip_prefix(&root).map(str::to_owned), Some(path)]).flatten().collect()
-        };
-        let contents = || -> Vec<String> { call.contents.iter().map(|field| field.value.clone()).collect() };
-        tool && (self.paths.is_empty() || any(&self.paths, &paths()))
-            && (self.cwd.is_empty() || any(&self.cwd, std::slice::from_ref(&call.cwd)))
-            && self.pattern.as_ref().is_none_or(|pattern| any(std::slice::from_ref(pattern), &contents()))
-    }
-
-    /// Whether a command is what is watched; an exemption's purpose is strict.
-    fn fits(&self, subject: &MatchInput<'_>, source: &str, purpose: Purpose) -> bool {
-        let command = subject.command;
-        let loose = purpose == Purpose::Rule;
-        let pattern = |pattern: &Pattern, text: &str| match loose {
-            true => pattern.matches(text),
-            false => matches!(pattern.find(text), Tried::PathKind(_)),
-        };
-        subject.check(&self.what, purpose).is_ok()
-            && self.pattern.as_ref().is_none_or(|wanted| pattern(wanted, &View::of(command, source).text))
-            && (self.cwd.is_empty()
-                || command.cwd.as_ref().map_or(loose, |cwd| self.cwd.iter().any(|wanted| pattern(wanted, cwd))))
-    }
-
-    /// What is known of an event where the command ended with this code, `None` if that is not known; `None` for that it has
-    /// not happened.
-    fn certain(&self, code: Option<i32>, ran: bool) -> Option<bool> {
-        match (self.exit, code) {
-            (Exit::Any, _) => Some(ran),
-            (_, None) => Some(false),
-            (Exit::Success, Some(code)) => (code == 0).then_some(true),
-            (Exit::Failure, Some(code)) => (code != 0).then_some(true),
-            (Exit::Code(wanted), Some(code)) => (code == wanted).then_some(true),
-        }
-    }
 }
 
 /// A command that an observer watches.
@@ -249,8 +69,8 @@ impl<'a> Witnessed<'a> {
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             let command = subject.command;
             for observer in observers.iter().filter(|observer| observer.watches_shell()) {
-                if observer.fits(subject, source, Purpose::Rule) {
-                    let sure = !renamed && plain(command) && observer.fits(subject, source, Purpose::Exemption);
+                if fits(observer, subject, source, Purpose::Rule) {
+                    let sure = !renamed && plain(command) && fits(observer, subject, source, Purpose::Exemption);
                     let sure = sure && (observer.what.programs.is_empty() || !in_folder(command));
                     seen.push(WatchedCommand {
                         observer,
@@ -301,6 +121,20 @@ impl WatchedCommand<'_> {
     }
 }
 
+/// Whether a command is what an observer watches; an exemption's purpose is strict.
+fn fits(observer: &Observer, subject: &MatchInput<'_>, source: &str, purpose: Purpose) -> bool {
+    let command = subject.command;
+    let loose = purpose == Purpose::Rule;
+    let pattern = |pattern: &Pattern, text: &str| match loose {
+        true => pattern.matches(text),
+        false => matches!(pattern.find(text), Tried::Found(_)),
+    };
+    subject.check(&observer.what, purpose).is_ok()
+        && observer.pattern.as_ref().is_none_or(|wanted| pattern(wanted, &View::of(command, source).text))
+        && (observer.cwd.is_empty()
+            || command.cwd.as_ref().map_or(loose, |cwd| observer.cwd.iter().any(|wanted| pattern(wanted, cwd))))
+}
+
 /// Whether a command stands in the text itself, and nothing says that its name stands for something else.
 fn plain(command: &Command) -> bool {
     let other = |name: &str| {
@@ -346,11 +180,6 @@ impl Guard {
         needed.then(|| Witnessed::of(&self.observers, &field.value, script, subjects))
     }
 
-    /// Whether a rule asks which events there are.
-    pub fn asks_for_events(&self) -> bool {
-        self.asks_for_events
-    }
-
     /// The events that a call has written, which has run. Its contents have to be there.
     pub fn witness(&self, call: &Call, outcome: Outcome, world: &mut dyn GuardHost) -> Vec<Entry> {
         let mut entries = match (&call.command, call.kind) {
@@ -388,7 +217,7 @@ impl Guard {
         }
         let script = parse(&command.value, &facts);
         let (map, real) = (Map::new(&call.workspace, call.home.as_deref()), std::cell::OnceCell::new());
-        let scene = ScriptContext::new(&script, self, &map, call.home.as_deref(), look.as_deref(), &real);
+        let scene = ScriptContext::new(&script, self.tables(), &map, call.home.as_deref(), look.as_deref(), &real);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         Witnessed::of(&self.observers, &command.value, &script, &subjects).after(outcome)
     }
