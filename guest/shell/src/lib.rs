@@ -70,7 +70,9 @@
 //!
 //! Where other readers of shell text stop is in `docs/internals/shell-readers.md`.
 
+mod abstract_value;
 mod arithmetic;
+mod command;
 mod effect;
 mod facts;
 mod files;
@@ -87,14 +89,14 @@ mod succession;
 mod tracker;
 mod wrapper;
 
-pub use effect::{Effect, Kind, Named};
+pub use command::{
+    Command, Effect, Joiner, Kind, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables,
+};
 pub use facts::{Facts, FileOracle, Presence};
 pub use files::{Files, detect_files};
-pub use foreign::{ForeignShell, looks_like_powershell, parse_foreign};
+pub use foreign::{ForeignShell, looks_like_powershell};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
-pub use interpreter::{
-    Command, Joiner, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables, parse, resolve_word,
-};
+pub use interpreter::{parse, parse_foreign, resolve_word};
 pub use patch::patch;
 pub use shared::{Empty, Shared};
 pub use succession::Succession;

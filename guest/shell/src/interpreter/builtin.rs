@@ -12,10 +12,10 @@ mod settings;
 
 use std::rc::Rc;
 
-use super::abstract_value::{Arguments, Content, Variable};
 use super::control::Ends;
 use super::state::{ShellState, Status};
 use super::{FrameKind, Interpreter, output};
+use crate::abstract_value::{Arguments, Content, Variable};
 use toolgate_shell_syntax::word::{Span, Value, Word, is_name};
 
 const BUILTINS: &[&str] = &[

@@ -15,11 +15,13 @@ mod loops;
 use std::rc::Rc;
 
 use super::state::{Errexit, Handler, Input, ShellState, Status};
-use super::{Command, Frame, Interpreter, Joiner};
+use super::{Frame, Interpreter};
+use crate::command::{Command, Joiner};
 use crate::shared::Shared;
 use crate::tracker::Subshell;
 use toolgate_shell_syntax::glob::Pattern;
 use toolgate_shell_syntax::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
+use toolgate_shell_syntax::word::Span;
 
 pub(super) use self::ends::Ends;
 pub(super) use self::functions::restore;
@@ -294,7 +296,7 @@ impl Interpreter<'_> {
         let before = state.clone();
         let redirected = self.redirects(&node.redirects, &mut state);
         if !redirected.list.is_empty() {
-            let span = node.redirects.iter().map(|redirect| redirect.span).reduce(super::join_spans);
+            let span = node.redirects.iter().map(|redirect| redirect.span).reduce(Span::to);
             let command = Command {
                 redirects: redirected.list.clone(),
                 ..Command::bare(Vec::new(), span.unwrap_or_default(), 0)

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use super::abstract_value::Other;
 use super::files::Inside;
-use super::state::{Input, ShellState, Text};
-use super::{Command, Interpreter, Joiner, MAX_COMMANDS, RedirectKind, Runs};
-use crate::effect::{self, Call, Effect, Kind as EffectKind};
+use super::state::{Input, ShellState};
+use super::{Interpreter, MAX_COMMANDS};
+use crate::abstract_value::{Other, Text};
+use crate::command::{Command, Effect, Joiner, Kind as EffectKind, RedirectKind, Runs};
+use crate::effect::{self, Call};
 use crate::facts::{FileOracle as _, Presence};
 use crate::tracker::{Scope, Snapshot};
 use crate::wrapper::{self, Directory};
@@ -39,7 +40,7 @@ impl Interpreter<'_> {
         command.elsewhere = self.elsewhere;
         command.preexisting = self.preexisting;
         command.tracked = before.tracked.clone();
-        command.env = super::Variables {
+        command.env = crate::command::Variables {
             vars: before.vars().clone(),
             directory: command.shell_cwd.clone(),
             all_unknown: before.all_unknown,

@@ -15,12 +15,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use self::pieces::split;
+use super::Interpreter;
 use super::braces::{Atom, Braces};
 use super::parameter::Got;
 use super::places::located_at;
 use super::state::{Input, NOWHERE, ShellState};
-use super::{Interpreter, SUBSTITUTION};
 use crate::arithmetic::{self, Numbers};
+use crate::command::SUBSTITUTION;
 use crate::facts::{Facts, FileOracle as _, Presence};
 use toolgate_shell_syntax::glob;
 use toolgate_shell_syntax::syntax::{self, Base, Index, Literal, NodeKind, Part, Target};

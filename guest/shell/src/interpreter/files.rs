@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::rc::Rc;
 
-use super::state::{MAX_NAMES, ShellState, Text};
+use super::state::{MAX_NAMES, ShellState};
 use super::table::Table;
+use crate::abstract_value::Text;
 use crate::facts::{Facts, FileOracle, Presence};
 use crate::shared::Shared;
 use toolgate_shell_syntax::path::{absolute, is_within, parent};

@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use super::Interpreter;
 use super::places::{followed_at, places};
-use super::state::{Input, ShellState, Text};
-use super::{Interpreter, Redirect, RedirectKind};
+use super::state::{Input, ShellState};
+use crate::abstract_value::Text;
+use crate::command::{Redirect, RedirectKind};
 use crate::facts::Presence;
 use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
 use toolgate_shell_syntax::syntax::{self, Descriptor, RedirectOperator, Target};

@@ -1,11 +1,11 @@
 //! Programs in other languages: what they do, as if the text did it.
 
+use super::Interpreter;
 use super::nested::content_word;
 use super::places::places;
 use super::simple::Lookup;
 use super::state::ShellState;
-use super::{Command, Interpreter, Runs};
-use crate::effect::{Effect, Kind as EffectKind};
+use crate::command::{Command, Effect, Kind as EffectKind, Runs};
 use crate::facts::FileOracle as _;
 use crate::wrapper::{self, Language};
 use toolgate_scripts::{self as scripts, Arguments, Origin, ScriptEffectKind, Setting};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::abstract_value::Variable;
+use super::Interpreter;
 use super::assign::{assigns, tilde_value};
 use super::control::{Ends, restore};
 use super::environment::by_environment;
@@ -12,9 +12,10 @@ use super::places::{
     unlikely_places,
 };
 use super::redirect::Redirected;
-use super::state::{Input, ShellState, Status, Text};
-use super::{Command, Interpreter};
-use crate::effect::{self, Effect};
+use super::state::{Input, ShellState, Status};
+use crate::abstract_value::{Text, Variable};
+use crate::command::{Command, Effect, Kind};
+use crate::effect;
 use crate::wrapper;
 use toolgate_shell_syntax::path::names_stdin;
 use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
@@ -362,7 +363,7 @@ impl Interpreter<'_> {
         });
         let ends = self.run_named(slot, command, lookup, before, state);
         if let Some(command) = self.commands.get_mut(slot).filter(|_| first.known().is_none()) {
-            let runs = Effect::new(effect::Kind::Execute, file, first.span);
+            let runs = Effect::new(Kind::Execute, file, first.span);
             command.effects.push(Effect { alternative: true, ..runs });
         }
         ends
@@ -618,7 +619,7 @@ impl Interpreter<'_> {
         let stamp = self.stamp;
         let appends = self.commands.get(slot).is_none_or(|command| {
             let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
-            command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
+            command.effects.iter().any(|effect| effect.kind == Kind::Append && is_own(effect))
         });
         let given = match &state.input {
             Input::Text(text, 0) => Some(Rc::clone(text)),
@@ -838,6 +839,6 @@ fn verbatim(text: &str, words: &[Word], state: &ShellState) -> Option<(Span, Opt
     };
     word.map(|word| (word.span, word.at)).or(input).or_else(|| {
         let spans = words.iter().skip(1).map(|word| word.span);
-        spans.reduce(super::join_spans).map(|span| (span, None))
+        spans.reduce(Span::to).map(|span| (span, None))
     })
 }

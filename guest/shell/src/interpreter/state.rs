@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use rpds::RedBlackTreeMap;
 
-use super::abstract_value::{Arguments, Content, Folders, Variable};
 use super::files::Files;
 use super::table::Table;
+use crate::abstract_value::{Arguments, Content, Folders, Text, Variable};
 use crate::facts::Facts;
 use crate::shared::Shared;
 use toolgate_shell_syntax::syntax::Node;
@@ -126,22 +126,6 @@ impl Input {
             Input::Inherited | Input::Nothing => None,
         };
         if self == *other { self } else { Input::Unseen(rest(&self).filter(|own| Some(own) == rest(other).as_ref())) }
-    }
-}
-
-/// A text that is known, and where it stands.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Text {
-    pub(crate) text: String,
-    pub(crate) span: toolgate_shell_syntax::word::Span,
-    pub(crate) at: Option<usize>,
-}
-
-impl Text {
-    /// This and then another one.
-    pub(crate) fn followed_by(&self, other: &Self) -> Self {
-        let text = format!("{}{}", self.text, other.text);
-        Text { text, span: super::join_spans(self.span, other.span), at: None }
     }
 }
 

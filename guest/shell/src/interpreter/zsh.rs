@@ -11,10 +11,10 @@
 //! | `a \| read b` | in a subshell | in the shell itself |
 
 use super::Interpreter;
-use super::abstract_value::Content;
 use super::expand::{Piece, push_literal, push_value};
 use super::parameter::{Got, many};
 use super::state::ShellState;
+use crate::abstract_value::Content;
 use toolgate_shell_syntax::syntax::{
     self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline,
 };

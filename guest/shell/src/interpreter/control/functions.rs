@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Ends, assigns, exit_of};
-use crate::interpreter::abstract_value::Variable;
+use crate::abstract_value::Variable;
 use crate::interpreter::state::{Errexit, Function, Input, ShellState, Status};
 use crate::interpreter::{Frame, FrameKind, Interpreter, MAX_COMMANDS};
 use toolgate_shell_syntax::syntax::Node;

@@ -1,8 +1,9 @@
 //! Loops: round by round as long as it is known that there is another one, then all others at once.
 
 use super::{Ends, exit_of};
+use crate::command::Joiner;
 use crate::interpreter::state::{Input, NOWHERE, ShellState, Status};
-use crate::interpreter::{Frame, FrameKind, Interpreter, Joiner};
+use crate::interpreter::{Frame, FrameKind, Interpreter};
 use toolgate_shell_syntax::syntax::{List, Word as Written};
 use toolgate_shell_syntax::word::{Value, Why};
 

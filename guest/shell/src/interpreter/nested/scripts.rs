@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use crate::abstract_value::Text;
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::control::Ends;
 use crate::interpreter::dialect::Dialect;
 use crate::interpreter::script_effects::arguments as given;
-use crate::interpreter::state::{Input, ShellState, Status, Text};
+use crate::interpreter::state::{Input, ShellState, Status};
 use crate::interpreter::{Interpreter, MAX_SCRIPTS};
 use crate::wrapper::Language;
 use toolgate_scripts::Setting;

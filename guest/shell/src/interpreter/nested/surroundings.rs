@@ -1,8 +1,8 @@
 //! The surroundings of what is run: what a wrapper changes of them, and what a process of its own has.
 
+use crate::abstract_value::{Content, Folders, Other, Variable};
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::Interpreter;
-use crate::interpreter::abstract_value::{Content, Folders, Other, Variable};
 use crate::interpreter::expand::{argument, is_open_ended};
 use crate::interpreter::places::made_up;
 use crate::interpreter::state::{Errexit, ShellState, Status};
