@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::shared::Shared;
-use toolgate_shell_syntax::word::{Span, Value, Why};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// How many directories are followed at a time.
 const MAX_FOLDERS: usize = MAX_VALUES + 1;
@@ -277,5 +277,10 @@ impl Text {
     pub(crate) fn followed_by(&self, other: &Self) -> Self {
         let text = format!("{}{}", self.text, other.text);
         Text { text, span: self.span.to(other.span), at: None }
+    }
+
+    /// It as a word.
+    pub(crate) fn word(&self) -> Word {
+        Word { at: self.at, ..Word::new(self.text.clone(), self.span) }
     }
 }

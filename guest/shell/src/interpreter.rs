@@ -10,7 +10,7 @@
 //! | `files` | what the text has made of files | which command did it |
 //! | `alternatives` | pipelines that are run several ways: values, `echo`, bash or zsh | how a variable comes to have several |
 //! | `control` | lists, branches, loops, functions | what one command does |
-//! | `simple` | one simple command: its words, what it is | what it runs inside |
+//! | `simple`, `aliases` | one simple command: its words, what it is; what it is by an alias | what it runs inside |
 //! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
 //! | `emit` | listing it, and doing to files and trackers what it does | which effects it has |
 //! | `nested` | what it runs inside: wrappers, texts, files of commands | which programs do so |
@@ -24,15 +24,18 @@
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
 //! | `partial_paths` | what the text wrote to files whose path is known in part | anything that is certain |
+//! | `builtin_names` | which commands are the shell's own | what they do |
 //! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
 
+mod aliases;
 mod alternatives;
 mod assign;
 mod braces;
 mod builtin;
+mod builtin_names;
 mod control;
 mod declare;
 mod dedup;
@@ -65,7 +68,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::abstract_value::{Folders, MAX_VALUE, Text, Variable};
+use crate::abstract_value::{MAX_VALUE, Text, Variable};
 use crate::command::{Command, Joiner, Runs, Script};
 use crate::facts::Facts;
 use crate::scan;
@@ -418,7 +421,7 @@ impl<'f> Interpreter<'f> {
         if !self.afford(source.len()) {
             return self.exhaust("the command contains too much nested code");
         }
-        self.dialect.beyond |= nested::may_differ_in_dash(source);
+        self.dialect.beyond |= dialect::may_differ_in_dash(source);
         let posix = self.dialect.posix;
         let made_up = matches!(text.value, Value::Unknown { why: Why::Temporary, .. });
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));

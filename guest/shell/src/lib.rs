@@ -20,12 +20,14 @@
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
+//! | `command` | what is found in a text, as data: commands, redirects, effects | finding it |
+//! | `abstract_value` | what a variable, an argument or the directory may be | when it changes |
 //! | `interpreter` | the commands of a text, state on the way | what a command means |
 //! | `scan` | what is too long or no shell text | anything that parses |
 //! | `arithmetic` | expressions on known texts | files |
 //! | `make`, `just` | what a makefile or a justfile runs | running make or just |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
-//! | `foreign` | texts for PowerShell, cmd and other shells outside the Bourne family | reading their grammar |
+//! | `foreign` | what texts for PowerShell, cmd and other shells outside the Bourne family share with bash | reading their grammar |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
 //! | `tracker` | state that others add: a branch, a cluster | the directory and the variables, which the walk has |

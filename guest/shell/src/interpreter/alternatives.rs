@@ -4,10 +4,10 @@
 
 use std::rc::Rc;
 
+use super::Interpreter;
 use super::control::Ends;
 use super::state::ShellState;
-use super::{Interpreter, Variable};
-use crate::abstract_value::{Arguments, Content};
+use crate::abstract_value::{Arguments, Content, Variable};
 use toolgate_shell_syntax::syntax::{
     Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part,
 };

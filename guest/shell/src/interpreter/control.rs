@@ -24,7 +24,6 @@ use toolgate_shell_syntax::syntax::{Arm, ArmEnd, Connector, Item, List, Node, No
 use toolgate_shell_syntax::word::Span;
 
 pub(super) use self::ends::Ends;
-pub(super) use self::functions::restore;
 
 /// Where `break` comes out of this frame; what `continue` skips is found one below.
 fn exit_of(frame: usize) -> usize {

@@ -46,9 +46,9 @@ impl Redirected {
                 let before = state.files.made(other).and_then(|made| made.content.clone()).filter(|_| *append);
                 match (before, written) {
                     (Some(before), Some(written)) => {
-                        state.may_append(other, &before, both(&before, written), stamp);
+                        state.files.may_append(other, &before, both(&before, written), stamp);
                     }
-                    (_, written) => state.may_write(other, written, stamp),
+                    (_, written) => state.files.may_write(other, written, stamp),
                 }
             }
             let content = match (append, state.files.made(path).and_then(|made| made.content.clone()), written) {
@@ -59,11 +59,11 @@ impl Redirected {
                 (true, ..) => None,
             };
             if content.is_none() {
-                state.set_unread(path, stamp);
+                state.files.set_unread(path, stamp);
             } else if path.contains(Value::HOLE) {
-                state.put_content(path, content, None, stamp);
+                state.files.put_content(path, content, None, stamp);
             } else {
-                state.set_content(path, content, stamp);
+                state.files.set_content(path, content, stamp);
             }
         }
     }

@@ -13,9 +13,6 @@ use crate::shared::Shared;
 use toolgate_shell_syntax::syntax::Node;
 use toolgate_shell_syntax::word::{Value, Why, Word};
 
-/// Most paths that are kept apart; more make all of them unknown.
-pub(super) const MAX_NAMES: usize = 400;
-
 /// Most variables that are followed. None of them is forgotten for another one: a text with more is unparsed.
 const MAX_VARIABLES: usize = 4_000;
 
@@ -343,6 +340,14 @@ impl ShellState {
     pub(crate) fn remove(&mut self, name: &str, stamp: u64) {
         self.vars.remove(name);
         self.stamp = stamp;
+    }
+
+    /// Puts a variable back as it was.
+    pub(crate) fn restore(&mut self, name: &str, variable: Option<&Variable>, stamp: u64) {
+        match variable {
+            Some(variable) => self.put(name, variable.clone(), stamp),
+            None => self.remove(name, stamp),
+        }
     }
 
     pub(crate) fn forget(&mut self, name: &str, stamp: u64) {

@@ -35,7 +35,7 @@ impl Interpreter<'_> {
             NodeKind::Simple { words, .. } => words.first().and_then(syntax::Word::plain).is_none_or(|name| {
                 let prints = matches!(name, "echo" | "printf" | "test" | "[" | "true" | "false" | ":" | "pwd");
                 let sets = name == "printf" && words.get(1).and_then(syntax::Word::plain) == Some("-v");
-                super::builtin::runs_in_shell(name) && (!prints || sets) || state.function(name).is_some()
+                super::builtin_names::runs_in_shell(name) && (!prints || sets) || state.function(name).is_some()
             }),
             NodeKind::Subshell(_) => false,
             _ => true,

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::{Ends, assigns, exit_of};
-use crate::abstract_value::Variable;
 use crate::interpreter::state::{Errexit, Function, Input, ShellState, Status};
 use crate::interpreter::{Frame, FrameKind, Interpreter, MAX_COMMANDS};
 use toolgate_shell_syntax::syntax::Node;
@@ -149,7 +148,7 @@ impl Interpreter<'_> {
             }
             references.iter().for_each(|name| state.refer_no_more(name));
             for (name, variable) in locals.iter().rev() {
-                restore(state, name, variable.as_ref(), stamp);
+                state.restore(name, variable.as_ref(), stamp);
             }
         })
     }
@@ -169,12 +168,4 @@ fn is_called_by_itself(name: &str) -> bool {
     ];
     let signal = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase());
     NAMES.contains(&name) || name.strip_prefix("TRAP").is_some_and(signal)
-}
-
-/// Puts a variable back as it was.
-pub(in crate::interpreter) fn restore(state: &mut ShellState, name: &str, variable: Option<&Variable>, stamp: u64) {
-    match variable {
-        Some(variable) => state.put(name, variable.clone(), stamp),
-        None => state.remove(name, stamp),
-    }
 }

@@ -83,7 +83,7 @@ impl Interpreter<'_> {
         }
         if change.elsewhere {
             state.folders = Folders::unknown();
-            state.doubt_files(stamp);
+            state.files.doubt_all(stamp);
         }
     }
 
