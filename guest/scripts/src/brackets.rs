@@ -180,7 +180,7 @@ impl Evaluator {
         args.values.push(Arg::new(function, c.span(from)));
     }
 
-    /// ScriptEffectKind the parentheses here give.
+    /// What the parentheses here give.
     pub(super) fn paren(&mut self, c: &mut Cursor<'_>) -> Value {
         let close = c.close();
         let mut inner = c.part(c.at + 1, close);
@@ -220,7 +220,7 @@ impl Evaluator {
         }
     }
 
-    /// ScriptEffectKind the square brackets here give.
+    /// What the square brackets here give.
     pub(super) fn list(&mut self, c: &mut Cursor<'_>) -> Value {
         let close = c.close();
         let mut inner = c.part(c.at + 1, close);

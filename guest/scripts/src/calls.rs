@@ -1,4 +1,4 @@
-//! ScriptEffectKind a call does: its row is looked up and done.
+//! What a call does: its row is looked up and done.
 
 use super::arguments::{Args, arg, argument, each, every, mode, pairs};
 use super::code::evals;
@@ -381,7 +381,7 @@ pub(super) fn perform(evaluator: &mut Evaluator, act: Act, args: &Args) -> Value
     }
 }
 
-/// ScriptEffectKind a call means that is made on a value that nothing is known of.
+/// What a call means that is made on a value that nothing is known of.
 pub(super) fn by_last_name(evaluator: &mut Evaluator, name: &str, args: &Args) -> Option<Value> {
     let language = evaluator.language;
     let (_, _, meaning) = PLAIN.iter().find(|(own, plain, _)| *own == language && *plain == name)?;

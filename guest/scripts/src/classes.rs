@@ -19,7 +19,7 @@ pub(super) struct Classes {
     makers: HashMap<String, Option<Rc<Function>>>,
     /// Methods by their names, whichever classes have them.
     methods: HashMap<String, Vec<Rc<Function>>>,
-    /// ScriptEffectKind the objects of any of these classes hold: `self.name`, `this.name`.
+    /// What the objects of any of these classes hold: `self.name`, `this.name`.
     fields: HashMap<String, Value>,
 }
 
@@ -77,7 +77,7 @@ impl Evaluator {
         self.classes.fields.insert(name.to_owned(), value);
     }
 
-    /// ScriptEffectKind `self.name` is, if that is set anywhere.
+    /// What `self.name` is, if that is set anywhere.
     pub(super) fn field(&mut self, name: &str) -> Option<Value> {
         let size = self.classes.fields.get(name).map(Value::size)?;
         let field = if self.spend(size) { self.classes.fields.get(name).cloned() } else { None };

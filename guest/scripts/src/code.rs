@@ -81,7 +81,7 @@ pub(super) fn evals(evaluator: &mut Evaluator, arg: Option<Arg>) {
 }
 
 pub(super) fn compile(args: &Args) -> Value {
-    // ScriptEffectKind it gives is run by `exec` or `eval`.
+    // What it gives is run by `exec` or `eval`.
     argument(args, 0)
 }
 
@@ -92,7 +92,7 @@ pub(super) fn constructor(evaluator: &mut Evaluator, args: &Args) -> Value {
     Value::Unknown
 }
 
-/// ScriptEffectKind runs later, with the arguments behind it.
+/// What runs later, with the arguments behind it.
 pub(super) fn immediate(evaluator: &mut Evaluator, args: &Args) -> Value {
     // Node refuses text here.
     match args.value(0) {

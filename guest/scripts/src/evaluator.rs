@@ -69,7 +69,7 @@ pub(super) fn read(language: Language, script: &str, setting: Setting, whole: bo
 pub(super) struct Evaluator {
     pub(super) language: Language,
     pub(super) setting: Setting,
-    /// ScriptEffectKind `argparse` was told to expect.
+    /// What `argparse` was told to expect.
     pub(super) options: Vec<Expected>,
     pub(super) variables: HashMap<String, Value>,
     /// Names that are assigned in more than one place, some of which may not be reached.
@@ -91,7 +91,7 @@ pub(super) struct Evaluator {
     /// How many parts were not read.
     pub(super) skipped: usize,
     pub(super) depth: usize,
-    /// ScriptEffectKind calls of functions and copies of values may still cost.
+    /// What calls of functions and copies of values may still cost.
     pub(super) budget: usize,
     /// How many tokens may still be looked at ahead of their evaluation.
     pub(super) steps: usize,
@@ -134,7 +134,7 @@ impl Evaluator {
         if self.effects.iter().any(|effect| changes_unnamed(&effect.what) && !others(effect)) {
             let mut named = Vec::new();
             paths_at_home(tokens, 0, &mut named);
-            // ScriptEffectKind the script opens is not lost.
+            // What the script opens is not lost.
             let opened = |text: &Text| {
                 self.effects.iter().any(|effect| matches!(&effect.what, ScriptEffectKind::Read(path) if path == text))
             };
@@ -173,7 +173,7 @@ impl Evaluator {
         self.unread = true;
     }
 
-    /// ScriptEffectKind these tokens do is not read. That matters if they name a call that touches files or processes.
+    /// What these tokens do is not read. That matters if they name a call that touches files or processes.
     pub(super) fn unread_part(&mut self, c: &Cursor<'_>) {
         self.incomplete();
         self.skipped += 1;
@@ -435,7 +435,7 @@ fn paths_at_home(tokens: &Tokens, depth: usize, named: &mut Vec<ScriptEffect>) {
     }
 }
 
-/// The texts of a effect.
+/// The texts of an effect.
 fn texts(what: &mut ScriptEffectKind) -> Vec<&mut Text> {
     match what {
         ScriptEffectKind::Read(text)

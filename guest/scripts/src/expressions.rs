@@ -348,7 +348,7 @@ impl Evaluator {
         Value::Unknown
     }
 
-    /// ScriptEffectKind begins with a name.
+    /// What begins with a name.
     pub(super) fn named(&mut self, c: &mut Cursor<'_>, name: &str, token: &Token) -> Value {
         let language = self.language;
         // `name = value`

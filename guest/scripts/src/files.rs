@@ -199,10 +199,10 @@ fn walked(evaluator: &mut Evaluator, roots: &[&Arg]) -> Value {
     Value::choice(found)
 }
 
-/// ScriptEffectKind is in an archive comes to lie below a folder.
+/// What is in an archive comes to lie below a folder.
 pub(super) fn unpacks(evaluator: &mut Evaluator, folder: Option<&Value>, at: &Range<usize>) {
     for text in folder.map(Value::texts).unwrap_or_default() {
-        // ScriptEffectKind nothing is known of says nothing.
+        // What nothing is known of says nothing.
         if !text.starts_with(HOLE) {
             let below = value::join(&[text, HOLE.to_string()], false);
             evaluator.effect(ScriptEffectKind::Write(value::path(&below)), at);
@@ -408,7 +408,7 @@ pub(super) fn ruby_io(evaluator: &mut Evaluator, args: &Args) -> Value {
     ruby_pipe(evaluator, args, |evaluator, args| each(evaluator, args, 0, ScriptEffectKind::Read))
 }
 
-/// ScriptEffectKind begins with `|` is a command.
+/// What begins with `|` is a command.
 fn ruby_pipe(evaluator: &mut Evaluator, args: &Args, otherwise: fn(&mut Evaluator, &Args) -> Value) -> Value {
     let Some(first) = args.values.first() else { return Value::Unknown };
     let first = first.clone();

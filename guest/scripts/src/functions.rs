@@ -55,7 +55,7 @@ impl Evaluator {
         from..close
     }
 
-    /// ScriptEffectKind the parameters of a function are with these arguments, or with some that nothing is known of.
+    /// What the parameters of a function are with these arguments, or with some that nothing is known of.
     pub(super) fn bound(&mut self, function: &Function, args: Option<&Args>) -> Vec<(String, Value)> {
         let tokens = function.tokens.clone();
         let all = Cursor { tokens: &tokens, at: function.parameters.start, end: function.parameters.end };

@@ -16,7 +16,7 @@ use context::{after_dot, begins_statement, ends_value};
 use open::Open;
 use text::{Escapes, Quote};
 
-/// How deep interpolations may nest. ScriptEffectKind lies deeper is skipped, and the script is not complete.
+/// How deep interpolations may nest. What lies deeper is skipped, and the script is not complete.
 const DEEPEST: usize = 12;
 
 #[derive(Debug)]

@@ -57,7 +57,7 @@ mod unused;
 mod value;
 mod variables;
 
-/// ScriptEffectKind a script does, as far as it is plain.
+/// What a script does, as far as it is plain.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Script {
     /// In the order in which they stand, calls of the script's own functions where they are called.
@@ -76,7 +76,7 @@ pub struct ScriptEffect {
     pub at: Range<usize>,
 }
 
-/// ScriptEffectKind a call does.
+/// What a call does.
 ///
 /// A path that begins with `~` is below the home directory: that is how `os.path.expanduser`, `Path.home()`,
 /// `process.env.HOME` and their kin are given. A literal `~/x`, which only a shell would expand, looks the same. The
@@ -179,7 +179,7 @@ pub enum Origin {
     Unknown,
 }
 
-/// ScriptEffectKind a script can ask about how it was started.
+/// What a script can ask about how it was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Where it stands.
@@ -188,7 +188,7 @@ pub struct Setting {
     pub arguments: Option<Arguments>,
 }
 
-/// ScriptEffectKind a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
+/// What a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments(pub Vec<Text>);
 
@@ -197,7 +197,7 @@ impl Setting {
     pub const TEXT: Setting = Setting { origin: Origin::Text, arguments: None };
 }
 
-/// Reads a script. Any input has an answer. ScriptEffectKind that may cost is linear in its length; what would cost more is unknown.
+/// Reads a script. Any input has an answer. What that may cost is linear in its length; what would cost more is unknown.
 pub fn read(language: Language, script: &str, setting: Setting) -> Script {
     match language {
         Language::Awk => awk::read(script),

@@ -338,7 +338,7 @@ fn plain(evaluator: &mut Evaluator, value: &Value, name: &str, args: &Args) -> O
         (Value::List(values), "slice" | "drop", 1) if (name == "slice") == (language == Node) => {
             let Some(Value::Number(from)) = argument else { return Some(any_of(values)) };
             let (before, rest) = values.split_at_checked(usize::try_from(*from).ok()?)?;
-            // ScriptEffectKind stands before may be any number of items.
+            // What stands before may be any number of items.
             if before.iter().any(Value::is_open) { any_of(values) } else { Value::List(rest.to_vec()) }
         }
         (Value::List(values), "concat", _) if language == Node => {
@@ -526,7 +526,7 @@ fn any_of(values: &[Value]) -> Value {
     Value::some_of(items)
 }
 
-/// The items with the separator between them. ScriptEffectKind is no list is one hole.
+/// The items with the separator between them. What is no list is one hole.
 pub(super) fn joined(separator: &str, list: &Value) -> Value {
     match list {
         Value::List(values) => {

@@ -21,7 +21,7 @@ pub(super) fn node_http(evaluator: &mut Evaluator, args: &Args) -> Value {
 
 pub(super) fn url(args: &Args) -> Value {
     let url = match args.value(1) {
-        // ScriptEffectKind is absolute takes nothing of its base.
+        // What is absolute takes nothing of its base.
         Some(base) if base.known().is_none() => Value::Unknown,
         Some(base) => base.clone().plus(argument(args, 0)),
         None => argument(args, 0),

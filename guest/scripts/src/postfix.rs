@@ -1,4 +1,4 @@
-//! ScriptEffectKind stands behind a value: members, indexes, calls.
+//! What stands behind a value: members, indexes, calls.
 
 use std::ops::{ControlFlow, Range};
 
@@ -17,7 +17,7 @@ const MOST_SET: usize = 32;
 /// The value up to here: what stands behind it goes on from it, or it is the last one.
 type Step = ControlFlow<Value, Value>;
 
-/// ScriptEffectKind is known of a value besides it.
+/// What is known of a value besides it.
 struct Chain<'t> {
     /// The variable that it comes from.
     base: Option<&'t str>,
@@ -153,7 +153,7 @@ impl Evaluator {
             if let Some(field) = self.field(name) {
                 return Step::Continue(field);
             }
-            // ScriptEffectKind is set in the body of a class. Another variable may have its name, and it may be set from outside.
+            // What is set in the body of a class. Another variable may have its name, and it may be set from outside.
             let in_body = if language == Language::Php { format!("${name}") } else { name.to_owned() };
             if self.classes.methods(name).is_none()
                 && let Some(value) = self.variable(&in_body)
@@ -329,7 +329,7 @@ impl Evaluator {
         Step::Continue(self.call(value, args))
     }
 
-    /// ScriptEffectKind is between square brackets: a key, `::-1`, `1:3`. ScriptEffectKind it does not understand is left to be read.
+    /// What is between square brackets: a key, `::-1`, `1:3`. What it does not understand is left to be read.
     fn slice(&mut self, inner: &mut Cursor<'_>) -> Key {
         if self.language == Language::Python {
             if inner.mark() == Some(":") && inner.mark_at(1) == Some(":") && inner.mark_at(2) == Some("-") {
@@ -358,7 +358,7 @@ impl Evaluator {
     pub(super) fn member(&mut self, value: Value, name: &str) -> Value {
         match value {
             Value::Name(full) if full.len() + name.len() < 200 => {
-                // ScriptEffectKind is set in a Python class.
+                // What is set in a Python class.
                 if self.classes.may_hold(&full, name)
                     && let Some(value) = self.variable(name)
                 {
@@ -414,7 +414,7 @@ impl Evaluator {
                 let Some(index) = usize::try_from(index).ok().filter(|index| *index < values.len()) else {
                     return Value::Unknown;
                 };
-                // ScriptEffectKind stands between may be any number of items.
+                // What stands between may be any number of items.
                 let between = if *at < 0 { values.get(index + 1..) } else { values.get(..index) };
                 let found = values.get(index).cloned().unwrap_or(Value::Unknown);
                 if between.unwrap_or_default().iter().any(Value::is_open) { found.or(Value::Unknown) } else { found }
@@ -431,7 +431,7 @@ impl Evaluator {
             },
             (Value::Text(text), Value::Number(at)) => {
                 let at = usize::try_from(*at).ok().filter(|at| *at < 4096);
-                // ScriptEffectKind is unknown may be any number of letters.
+                // What is unknown may be any number of letters.
                 let known = at.filter(|at| !text.chars().take(at + 1).any(|char| matches!(char, HOLE | HOME)));
                 let char = known.and_then(|at| text.chars().nth(at));
                 char.map_or(Value::Unknown, |char| Value::Text(char.to_string()))
@@ -462,7 +462,7 @@ impl Evaluator {
             } else {
                 self.spoil(base);
             }
-            // ScriptEffectKind is taken out, and the list itself where that is given back, are read as of any other list.
+            // What is taken out, and the list itself where that is given back, are read as of any other list.
             if matches!(value, Value::Map(_)) && !matches!(name, "pop" | "setdefault" | "delete_if" | "keep_if")
                 || !matches!(value, Value::Map(_))
                     && matches!(name, "append" | "push" | "add" | "extend" | "insert" | "unshift" | "prepend" | "clear")

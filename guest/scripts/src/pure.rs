@@ -388,7 +388,7 @@ pub(super) fn path_split(args: &Args) -> Value {
     Value::List(vec![dirname(args), basename(args)])
 }
 
-/// ScriptEffectKind Node's `path.parse` tells of a path.
+/// What Node's `path.parse` tells of a path.
 pub(super) fn path_parse(args: &Args) -> Value {
     Value::Map(vec![("dir".to_owned(), dirname(args)), ("base".to_owned(), basename(args))])
 }
@@ -401,7 +401,7 @@ pub(super) fn own_file(evaluator: &mut Evaluator, args: &Args) -> Value {
     }
 }
 
-/// ScriptEffectKind Node's `os.userInfo` tells.
+/// What Node's `os.userInfo` tells.
 pub(super) fn user_info(_: &Args) -> Value {
     // As Node, Python and PHP call it.
     Value::Map(["homedir", "pw_dir", "dir"].map(|name| (name.to_owned(), Value::home())).to_vec())

@@ -1,4 +1,4 @@
-//! ScriptEffectKind a script was given behind its name: `sys.argv` and its kin, and what Python's `argparse` makes of it.
+//! What a script was given behind its name: `sys.argv` and its kin, and what Python's `argparse` makes of it.
 
 use super::arguments::Args;
 use super::evaluator::Evaluator;
@@ -113,7 +113,7 @@ fn is_flag(text: &Text) -> bool {
     matches!(text, Text::Known(text) if text.len() > 1 && text.starts_with('-'))
 }
 
-/// ScriptEffectKind stands behind one of these flags: in its own word, or in the next ones. A long flag may be shortened.
+/// What stands behind one of these flags: in its own word, or in the next ones. A long flag may be shortened.
 fn behind(all: &[Text], flags: &[String]) -> Vec<Value> {
     let mut found = Vec::new();
     for (at, text) in all.iter().enumerate() {

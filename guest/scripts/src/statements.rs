@@ -114,7 +114,7 @@ impl Evaluator {
                 c.eat(":");
                 Some(Value::Unknown)
             }
-            // ScriptEffectKind another generator gives, this one does too.
+            // What another generator gives, this one does too.
             "yield" => {
                 c.at += 1;
                 let all = c.eat_name("from");

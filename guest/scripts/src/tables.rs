@@ -1,4 +1,4 @@
-//! ScriptEffectKind a call does, as tables: one row a function, under its full name.
+//! What a call does, as tables: one row a function, under its full name.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::processes::*;
 use super::pure::*;
 use super::value::Value;
 
-/// ScriptEffectKind a call does with its arguments.
+/// What a call does with its arguments.
 #[derive(Clone, Copy)]
 pub(super) enum Act {
     /// Nothing to files, processes or the network that matters here.
@@ -199,7 +199,7 @@ pub(super) const STRICT: &[&str] = &["os", "shutil", "subprocess", "fs", "child_
 pub(super) const MILD: &[&str] = &[
     "os.path", "os.environ", "os.stat", "os.lstat", "os.fstat", "os.statvfs", "os.access", "os.getpid", "os.getppid", "os.getuid", "os.geteuid", "os.getgid", "os.getegid", "os.getlogin", "os.uname", "os.cpu_count", "os.isatty", "os.get_terminal_size", "os.umask", "os.times", "os.urandom",
     "os.fsync", "os.close", "os.read", "os.write", "os.lseek", "os.dup", "os.dup2", "os.pipe", "os._exit", "os.abort", "os.wait", "os.waitpid", "os.fork", "os.fdopen", "os.getloadavg", "os.strerror", "os.sync", "os.nice", "os.get_exec_path", "os.sched_getaffinity", "os.putenv", "os.unsetenv", "os.PathLike", "os.cpus", "os.platform", "os.arch", "os.type", "os.release",
-    "os.hostname", "os.tmpdir", "os.totalmem", "os.freemem", "os.userInfo", "os.networkInterfaces", "os.uptime", "os.loadavg", "os.version", "os.evaluator", "os.availableParallelism", "os.endianness", "os.EOL", "os.error", "os.getgroups", "os.setsid", "os.ttyname", "os.getxattr", "os.listxattr", "os.process_cpu_count",
+    "os.hostname", "os.tmpdir", "os.totalmem", "os.freemem", "os.userInfo", "os.networkInterfaces", "os.uptime", "os.loadavg", "os.version", "os.machine", "os.availableParallelism", "os.endianness", "os.EOL", "os.error", "os.getgroups", "os.setsid", "os.ttyname", "os.getxattr", "os.listxattr", "os.process_cpu_count",
     "shutil.which", "shutil.disk_usage", "shutil.get_terminal_size", "shutil.ignore_patterns", "shutil.copyfileobj", "shutil.get_archive_formats", "shutil.Error", "subprocess.list2cmdline", "subprocess.CalledProcessError", "subprocess.TimeoutExpired", "subprocess.STARTUPINFO",
     "fs.exists", "fs.stat", "fs.lstat", "fs.fstat", "fs.access", "fs.realpath", "fs.realpath.native", "fs.close", "fs.read", "fs.write", "fs.fsync", "fs.statfs", "fs.pathExists", "fs.Stats", "fs.unwatchFile", "fs.readSync", "fs.writev", "fs.readv", "fs.fchmod", "fs.ftruncate", "fs.fchown", "fs.futimes", "fs.fdatasync",
     "FileUtils.compare_file", "FileUtils.identical?", "FileUtils.uptodate?", "FileUtils.cmp",

@@ -1,4 +1,4 @@
-//! ScriptEffectKind the tokens so far say of the next one: whether a sign is an operator, whether a word opens a block.
+//! What the tokens so far say of the next one: whether a sign is an operator, whether a word opens a block.
 
 use super::{Kind, Token, Tokens};
 use crate::Language;

@@ -267,7 +267,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// ScriptEffectKind a backslash introduces.
+    /// What a backslash introduces.
     fn escape(&mut self, escapes: Escapes, text: &mut String) {
         let Some(char) = self.next() else {
             text.push('\\');
