@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::Language;
 use super::expressions::assignment;
-use super::lex::{Kind, Part, Tokens};
 use super::methods::changes_lists;
+use super::tokens::{Kind, Part, Tokens};
 
 /// Words behind which a statement may not be reached, or not in its order.
 #[rustfmt::skip]

@@ -3,7 +3,7 @@
 use super::arguments::{Arg, Args};
 use super::cursor::Cursor;
 use super::evaluator::{DEEPEST, Evaluator};
-use super::lex::{Kind, Part};
+use super::tokens::{Kind, Part};
 use super::value::Value;
 use super::{Language, names};
 

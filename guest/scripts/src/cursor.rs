@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lex::{Kind, Token, Tokens};
+use super::tokens::{Kind, Token, Tokens};
 
 /// A place in tokens.
 pub(super) struct Cursor<'t> {

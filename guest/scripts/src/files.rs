@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::arguments::{self, Arg, Args, argument, each, every, pairs, paths, texts};
-use super::calls::perform;
 use super::evaluator::Evaluator;
 use super::processes::shell;
 use super::pure::expand_home;
@@ -218,7 +217,7 @@ pub(super) fn unpack_archive(evaluator: &mut Evaluator, args: &Args) -> Value {
 
 /// A link that takes the place of what is there.
 pub(super) fn force_link(evaluator: &mut Evaluator, args: &Args) -> Value {
-    perform(evaluator, Act::Link, args);
+    evaluator.perform(Act::Link, args);
     each(evaluator, args, 1, ScriptEffectKind::Write)
 }
 
@@ -342,7 +341,7 @@ pub(super) fn perl_open(evaluator: &mut Evaluator, args: &Args) -> Value {
         }
         if bare.starts_with("-|") || bare.starts_with("|-") {
             let command = args.skip(2);
-            perform(evaluator, Act::ShellOrRun, &command);
+            evaluator.perform(Act::ShellOrRun, &command);
             return Value::Unknown;
         }
         let mode = bare.split(':').next().unwrap_or_default().trim();

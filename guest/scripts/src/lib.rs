@@ -7,22 +7,27 @@
 //!
 //! | File | For |
 //! |---|---|
+//! | `tokens`, `cursor` | tokens; a place in them |
+//! | `value`, `sequences` | values, and what is done with texts and lists: joining paths, decoding, formatting |
 //! | `lex` | text to tokens, for the five languages that have expressions in common |
-//! | `value` | values, and what is done with texts: joining paths, decoding, formatting |
+//! | `tables` | what a call does, as tables: one row a function |
+//! | `classes` | the classes of a script, as far as they were read |
+//! | `evaluator` | the state of a script that is read: what it has done, and what it may still cost |
+//! | `arguments`, `script_args` | what a call is given; the script's own arguments, as the script sees them |
+//! | `names` | what a name means in its language, and under which one the tables have it |
+//! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
+//! | `dispatch` | which of that a row means |
+//! | `methods` | calls on values: texts, lists, path objects |
+//! | `calls` | a call is looked up in the tables and done |
+//! | `variables`, `functions`, `objects` | what names stand for; calls of the script's own functions; what objects hold |
+//! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
 //! | `assigned` | which names have more than one value |
 //! | `unused` | which functions nothing can call |
-//! | `evaluator` | the state of a script that is read: what it has done, and what it may still cost |
-//! | `cursor` | a place in tokens |
-//! | `variables`, `functions` | what names stand for; calls of the script's own functions |
-//! | `classes` | Python's classes |
-//! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
-//! | `script_args` | its arguments, as the script sees them |
-//! | `names` | what a name means in its language, and under which one the tables have it |
-//! | `tables` | what a call does, as tables: one row a function |
-//! | `calls`, `arguments` | how that is found out, and what a call is given |
-//! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
-//! | `methods` | calls on values: texts, lists, path objects |
+//! | `reader` | a script is read from its start to its end, and looked at as a whole |
 //! | `awk`, `sed` | those two languages |
+//!
+//! The files call each other through the methods of the evaluator, which each of them adds to, and import only what is above
+//! them here.
 
 pub use toolgate_commands::Language;
 
@@ -36,6 +41,7 @@ mod calls;
 mod classes;
 mod code;
 mod cursor;
+mod dispatch;
 mod evaluator;
 mod expressions;
 mod files;
@@ -44,15 +50,19 @@ mod lex;
 mod methods;
 mod names;
 mod network;
+mod objects;
 mod postfix;
 mod processes;
 mod pure;
+mod reader;
 mod script_args;
 mod sed;
+mod sequences;
 mod statements;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod unused;
 mod value;
 mod variables;
@@ -202,7 +212,7 @@ pub fn read(language: Language, script: &str, setting: Setting) -> Script {
     match language {
         Language::Awk => awk::read(script),
         Language::Sed => sed::read(script),
-        language => evaluator::read(language, script, setting, true),
+        language => reader::read(language, script, setting, true),
     }
 }
 
@@ -210,6 +220,6 @@ pub fn read(language: Language, script: &str, setting: Setting) -> Script {
 pub fn read_part(language: Language, script: &str, setting: Setting) -> Script {
     match language {
         Language::Awk | Language::Sed => read(language, script, setting),
-        language => evaluator::read(language, script, setting, false),
+        language => reader::read(language, script, setting, false),
     }
 }

@@ -3,13 +3,14 @@
 use std::ops::{ControlFlow, Range};
 
 use super::arguments::Args;
-use super::classes::{is_object, of_object};
+use super::classes::is_object;
 use super::cursor::Cursor;
 use super::evaluator::{DEEPEST, Evaluator};
 use super::expressions::assignment;
-use super::lex::Kind;
+use super::objects::of_object;
+use super::tokens::Kind;
 use super::value::{Function, HOLE, HOME, Value};
-use super::{Language, ScriptEffectKind, calls, methods, names, script_args, tables, value};
+use super::{Language, ScriptEffectKind, methods, names, script_args, sequences, tables, value};
 
 /// Maps with more items than this are not followed when another one is set.
 const MOST_SET: usize = 32;
@@ -109,7 +110,7 @@ impl Evaluator {
             c.at += 1;
             c.lines();
             let assigned = self.expression(c, 2);
-            calls::escape(self, &assigned);
+            self.escape(&assigned);
             if chain.whole && chain.base.is_some_and(|base| is_object(language, base)) {
                 self.set_field(name, if equals { assigned } else { Value::Unknown });
                 return Step::Break(Value::Unknown);
@@ -232,19 +233,19 @@ impl Evaluator {
             && let Key::At(pattern) = key
         {
             more.insert(0, pattern);
-            return Step::Continue(calls::call(self, "Dir.[]", Args::of(more, at)));
+            return Step::Continue(self.call_named("Dir.[]", Args::of(more, at)));
         }
         if several {
-            if calls::is_dangerous(language, &value) {
+            if tables::is_dangerous(language, &value) {
                 self.incomplete();
             }
             return Step::Continue(Value::Unknown);
         }
         Step::Continue(match key {
-            Key::Reverse => methods::reverse(&value),
-            Key::Part(start, end) => methods::part(&value, start, end),
+            Key::Reverse => sequences::reverse(&value),
+            Key::Part(start, end) => sequences::part(&value, start, end),
             Key::At(key) => {
-                if key.known().is_none() && !matches!(key, Value::Number(_)) && calls::is_dangerous(language, &value) {
+                if key.known().is_none() && !matches!(key, Value::Number(_)) && tables::is_dangerous(language, &value) {
                     self.incomplete();
                     self.effect(ScriptEffectKind::Eval(super::Text::Shape(HOLE.to_string())), &at);
                 }
@@ -277,7 +278,7 @@ impl Evaluator {
         let plain = c.mark() == Some("=");
         c.at += 1;
         let assigned = self.expression(c, 2);
-        calls::escape(self, &assigned);
+        self.escape(&assigned);
         if matches!(value, Value::Name(name) if matches!(name.as_str(), "globals" | "locals")) {
             match key {
                 Key::At(key) if key.known().is_some() => self.set(key.known().unwrap_or_default(), assigned),
@@ -454,7 +455,7 @@ impl Evaluator {
             && let Some(changed) = methods::changed(self.language, &value, name, &args)
         {
             for arg in &args.values {
-                calls::escape(self, &arg.value);
+                self.escape(&arg.value);
             }
             self.changed |= self.frames.iter().any(|frame| frame.bound.iter().any(|(name, _)| name == base));
             if whole {
@@ -541,16 +542,12 @@ impl Evaluator {
                 let class =
                     if self.language == Language::Ruby { name.strip_suffix(".new") } else { Some(name.as_str()) };
                 let Some(maker) = class.and_then(|class| self.classes.maker(class)) else {
-                    return calls::call(self, &name, args);
+                    return self.call_named(&name, args);
                 };
                 let own = if self.language == Language::Python { of_object(&args) } else { args.clone() };
                 self.invoke(&maker, &own);
                 // A class of the script's may have the name of one that is known.
-                if tables::find(self.language, &name).is_some() {
-                    calls::call(self, &name, args)
-                } else {
-                    Value::Unknown
-                }
+                if tables::find(self.language, &name).is_some() { self.call_named(&name, args) } else { Value::Unknown }
             }
             Value::Function(function) => self.invoke(&function, &args),
             Value::Bound(receiver, name) => methods::call(self, *receiver, &name, args),
@@ -570,7 +567,7 @@ impl Evaluator {
                     self.effect(ScriptEffectKind::Eval(super::Text::Shape(HOLE.to_string())), &args.at);
                     Value::Unknown
                 } else {
-                    calls::call(self, &name.to_ascii_lowercase(), args)
+                    self.call_named(&name.to_ascii_lowercase(), args)
                 }
             }
             Value::Unknown if matches!(self.language, Language::Php) => {
@@ -579,7 +576,7 @@ impl Evaluator {
             }
             _ => {
                 for arg in &args.values {
-                    calls::escape(self, &arg.value);
+                    self.escape(&arg.value);
                 }
                 Value::Unknown
             }

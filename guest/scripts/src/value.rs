@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lex::Tokens;
+use super::tokens::Tokens;
 use super::{Language, Text};
 use toolgate_shell_syntax::decode::{self, Base64};
 use toolgate_shell_syntax::path;
@@ -540,4 +540,10 @@ pub(super) fn ascii(code: i64) -> char {
 /// The character of a code, a hole if there is none.
 pub(super) fn character(code: i64) -> char {
     u32::try_from(code).ok().and_then(char::from_u32).filter(|char| *char != HOME).unwrap_or(HOLE)
+}
+
+/// Whether a text is a path in a home folder by its look.
+pub(super) fn is_at_home(text: &str) -> bool {
+    let home = ["~/", "/home/", "/root/", "/Users/"].iter().any(|home| text.starts_with(home));
+    (home || text.starts_with(HOME)) && !text.contains(char::is_whitespace)
 }

@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, default_at, places, split};
 use super::evaluator::Evaluator;
-use super::lex::Kind;
+use super::tokens::Kind;
 use super::value::{MORE, Value};
 use super::{Language, methods, names};
 

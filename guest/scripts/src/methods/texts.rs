@@ -1,8 +1,8 @@
 //! Methods of texts, which only give values.
 
-use super::{joined, part, reverse};
 use crate::Language::{self, Node, Python, Ruby};
 use crate::arguments::Args;
+use crate::sequences::{decode, joined, letters, part, reverse};
 use crate::value::{self, HOLE, Value};
 
 /// Methods of texts. Nothing for one that is not known, or that has other arguments than are read here.
@@ -206,41 +206,5 @@ fn split_last(text: &str, separator: &str) -> Option<Value> {
         Some((before, after)) => Some(Value::List(vec![Value::text(before), Value::text(after)])),
         None if text.contains([HOLE, value::HOME]) => None,
         None => Some(Value::List(vec![Value::text(text)])),
-    }
-}
-
-/// The letters of a text. What stands for any number of letters is unknown, and so is a list that would be too long.
-pub(crate) fn letters(text: &str) -> Value {
-    if text.chars().nth(4096).is_some() {
-        return Value::List(vec![Value::Unknown]);
-    }
-    let letter = |char: char| match char {
-        HOLE | value::HOME => Value::Unknown,
-        char => Value::Text(char.to_string()),
-    };
-    Value::List(text.chars().map(letter).collect())
-}
-
-/// What a text is in an encoding's plain form: base64, hexadecimal, rot13; text is text.
-pub(crate) fn decode(value: &Value, encoding: &str) -> Value {
-    let text = value.known();
-    let decoded = match encoding.to_ascii_lowercase().replace('-', "_").as_str() {
-        "base64" | "base64url" | "base64_codec" | "m" | "m0" => text.and_then(value::base64),
-        "hex" | "hex_codec" => text.and_then(value::hex),
-        "rot13" | "rot_13" => text.map(|text| text.chars().map(rotate).collect()),
-        "utf8" | "utf_8" => return value.clone(),
-        // The same for what is in both.
-        "ascii" | "latin1" | "latin_1" | "binary" if value.shape().is_ascii() => return value.clone(),
-        _ => None,
-    };
-    decoded.map_or(Value::Unknown, Value::Text)
-}
-
-fn rotate(char: char) -> char {
-    let turn = |base: u8| ((char as u8 - base + 13) % 26 + base) as char;
-    match char {
-        'a'..='z' => turn(b'a'),
-        'A'..='Z' => turn(b'A'),
-        other => other,
     }
 }
