@@ -27,7 +27,6 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// any more has to go from its list, so the lists only get shorter.
 const CIRCLES: &[(&str, &str, &str)] = &[
     ("guest/sdk", "glue host", "to be cut: the macros that export a plugin name what they call"),
-    ("guest", "mirror::hook mirror::wrap", "to be cut"),
     (
         "guest/shell-syntax",
         "syntax::commands syntax::words",
