@@ -10,6 +10,8 @@
 //! | `files` | what the text has made of files | which command did it |
 //! | `alternatives` | pipelines that are run several ways: values, `echo`, bash or zsh | how a variable comes to have several |
 //! | `control` | lists, branches, loops, functions | what one command does |
+//! | `ends` | how a part of the text may end | which way control goes then |
+//! | `node_id` | parts of a tree, told apart | |
 //! | `simple`, `aliases` | one simple command: its words, what it is; what it is by an alias | what it runs inside |
 //! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
 //! | `emit` | listing it, and doing to files and trackers what it does | which effects it has |
@@ -27,11 +29,13 @@
 //! | `builtin_names` | which commands are the shell's own | what they do |
 //! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
+//! | `pieces`, `arguments` | the parts of a word that is being put together; words as arguments | where they come from |
 //! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
 
 mod aliases;
 mod alternatives;
+mod arguments;
 mod assign;
 mod braces;
 mod builtin;
@@ -41,15 +45,18 @@ mod declare;
 mod dedup;
 mod dialect;
 mod emit;
+mod ends;
 mod environment;
 mod expand;
 mod files;
 mod foreign;
 mod lines;
 mod nested;
+mod node_id;
 mod output;
 mod parameter;
 mod partial_paths;
+mod pieces;
 mod places;
 mod project;
 mod redirect;
@@ -74,6 +81,7 @@ use crate::facts::Facts;
 use crate::scan;
 use crate::tracker::Trackers;
 use dialect::Dialect;
+use node_id::NodeId;
 use partial_paths::Alike;
 use state::ShellState;
 use toolgate_shell_syntax::syntax::{self, Base};
@@ -223,7 +231,7 @@ struct Interpreter<'f> {
     /// How often the text at hand is run with other values of variables.
     ways: usize,
     /// How often each pipeline was run with other values.
-    runs_of: BTreeMap<alternatives::NodeId, usize>,
+    runs_of: BTreeMap<NodeId, usize>,
     /// `shopt -s execfail` somewhere: a shell goes on where `exec` finds nothing.
     execfail: bool,
     /// In what a signal runs.

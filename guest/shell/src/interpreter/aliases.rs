@@ -1,7 +1,7 @@
 //! Aliases: a word that stands for words before others, or for any text. Not where they are set, which `builtin` does.
 
 use super::Interpreter;
-use super::control::Ends;
+use super::ends::Ends;
 use super::state::{ShellState, Status};
 use toolgate_shell_syntax::syntax::{self, Assignment, Base, NodeKind};
 use toolgate_shell_syntax::word::{Span, Word};

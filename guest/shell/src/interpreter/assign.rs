@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::expand::gap;
+use super::arguments::gap;
 use super::state::ShellState;
 use crate::abstract_value::{Content, Variable};
 use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Part};

@@ -12,7 +12,7 @@ mod settings;
 
 use std::rc::Rc;
 
-use super::control::Ends;
+use super::ends::Ends;
 use super::state::{ShellState, Status};
 use super::{FrameKind, Interpreter, output};
 use crate::abstract_value::{Arguments, Content, Variable};
@@ -243,7 +243,7 @@ impl Interpreter<'_> {
         }
         let (count, values) = match (count, state.arguments.clone()) {
             (Some(count), Arguments::Known(values)) => (count, values),
-            (None, Arguments::Known(values)) if !super::expand::spreads(&values) => {
+            (None, Arguments::Known(values)) if !super::arguments::spreads(&values) => {
                 state.arguments = Arguments::tails(&values);
                 return Status::Unknown;
             }
@@ -252,7 +252,7 @@ impl Interpreter<'_> {
                 return Status::Unknown;
             }
         };
-        if super::expand::spreads(values.get(..=count).unwrap_or(&values)) {
+        if super::arguments::spreads(values.get(..=count).unwrap_or(&values)) {
             state.arguments = Arguments::Unknown;
             return Status::Unknown;
         }

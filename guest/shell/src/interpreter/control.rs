@@ -3,17 +3,16 @@
 //! | Module | For |
 //! |---|---|
 //! | `assigns` | what a call of a function may change, by its text |
-//! | `ends` | how a part of the text may end |
 //! | `loops` | loops, `break` and `continue` |
 //! | `functions` | functions and their calls |
 
 mod assigns;
-mod ends;
 mod functions;
 mod loops;
 
 use std::rc::Rc;
 
+use super::ends::Ends;
 use super::state::{Errexit, Handler, Input, ShellState, Status};
 use super::{Frame, Interpreter};
 use crate::command::{Command, Joiner};
@@ -22,8 +21,6 @@ use crate::tracker::Subshell;
 use toolgate_shell_syntax::glob::Pattern;
 use toolgate_shell_syntax::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
 use toolgate_shell_syntax::word::Span;
-
-pub(super) use self::ends::Ends;
 
 /// Where `break` comes out of this frame; what `continue` skips is found one below.
 fn exit_of(frame: usize) -> usize {

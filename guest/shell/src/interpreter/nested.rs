@@ -11,8 +11,8 @@ mod surroundings;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::control::Ends;
 use super::dialect::reader;
+use super::ends::Ends;
 use super::foreign::reads_alike;
 use super::places::{followed_at, is_unread, on_path, unlikely_places};
 use super::script_effects::arguments;

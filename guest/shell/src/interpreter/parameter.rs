@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::expand::{Piece, is_gap, join, push_value, spread, spreads};
+use super::arguments::{is_gap, spread, spreads};
+use super::pieces::{Piece, join, push_value};
 use super::state::ShellState;
 use crate::abstract_value::{Content, Variable};
 use crate::command::SUBSTITUTION;

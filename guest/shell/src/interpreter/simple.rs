@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Interpreter;
 use super::assign::{assigns, tilde_value};
 use super::builtin_names::{is_builtin, runs_in_shell};
-use super::control::Ends;
+use super::ends::Ends;
 use super::environment::by_environment;
 use super::output::{self, Printer};
 use super::places::{

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::expand::Piece;
+use super::pieces::Piece;
 use super::places::located_at;
 use super::state::ShellState;
 use super::{Interpreter, regex};

@@ -11,8 +11,8 @@
 //! | `a \| read b` | in a subshell | in the shell itself |
 
 use super::Interpreter;
-use super::expand::{Piece, push_literal, push_value};
 use super::parameter::{Got, many};
+use super::pieces::{Piece, push_literal, push_value};
 use super::state::ShellState;
 use crate::abstract_value::Content;
 use toolgate_shell_syntax::syntax::{

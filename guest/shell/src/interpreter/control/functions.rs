@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{Ends, assigns, exit_of};
+use super::{assigns, exit_of};
+use crate::interpreter::ends::Ends;
 use crate::interpreter::state::{Errexit, Function, Input, ShellState, Status};
 use crate::interpreter::{Frame, FrameKind, Interpreter, MAX_COMMANDS};
 use toolgate_shell_syntax::syntax::Node;
@@ -102,8 +103,8 @@ impl Interpreter<'_> {
         let frame = self.frames.len();
         let before = state.jump_target;
         let untouched = (!sure).then(|| state.clone());
-        let several = unlisted || words.iter().any(crate::interpreter::expand::is_open_ended);
-        let own = words.iter().map(crate::interpreter::expand::argument).collect::<Vec<_>>();
+        let several = unlisted || words.iter().any(crate::interpreter::arguments::is_open_ended);
+        let own = words.iter().map(crate::interpreter::arguments::argument).collect::<Vec<_>>();
         let errexit = state.errexit;
         let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own).into());
         self.frames.push(Frame { kind: FrameKind::Function, ..Frame::default() });

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use crate::abstract_value::Text;
 use crate::facts::{FileOracle as _, Presence};
-use crate::interpreter::control::Ends;
 use crate::interpreter::dialect::{Dialect, Reader, reader};
+use crate::interpreter::ends::Ends;
 use crate::interpreter::script_effects::arguments as given;
 use crate::interpreter::state::{Input, ShellState, Status};
 use crate::interpreter::{Interpreter, MAX_SCRIPTS};

@@ -3,7 +3,7 @@
 use crate::abstract_value::{Content, Folders, Other, Variable};
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::Interpreter;
-use crate::interpreter::expand::{argument, is_open_ended};
+use crate::interpreter::arguments::{argument, is_open_ended};
 use crate::interpreter::places::made_up;
 use crate::interpreter::state::{Errexit, ShellState, Status};
 use crate::shared::Shared;
