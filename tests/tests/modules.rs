@@ -27,26 +27,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// any more has to go from its list, so the lists only get shorter.
 const CIRCLES: &[(&str, &str, &str)] = &[
     ("guest/sdk", "glue host", "to be cut: the macros that export a plugin name what they call"),
-    ("guest", "mirror::hook mirror::wrap", "to be cut"),
     (
-        "guest/shell",
-        "effect effect::archive effect::build effect::containers effect::files effect::git effect::media \
-         effect::network effect::script effect::search effect::table foreign inline inline::arguments \
-         inline::assigned inline::awk inline::calls inline::classes inline::code inline::cursor \
-         inline::expressions inline::files inline::functions inline::given inline::lex inline::lex::context \
-         inline::lex::open inline::lex::text inline::machine inline::methods inline::methods::lists \
-         inline::methods::texts inline::names inline::network inline::processes inline::pure inline::sed \
-         inline::tables inline::unused inline::value patch walk walk::alike walk::alternatives walk::assign \
-         walk::builtin walk::control walk::control::assigns walk::control::ends walk::control::functions \
-         walk::deeds walk::environment walk::expand walk::files walk::inner::scripts walk::parameter walk::places \
-         walk::redirect walk::simple walk::state walk::zsh wrapper wrapper::git wrapper::inline wrapper::many \
-         wrapper::open wrapper::options wrapper::remote wrapper::shells wrapper::terminals wrapper::tools \
-         wrapper::xargs",
-        "to be cut",
-    ),
-    ("guest/shell", "glob word", "to be cut"),
-    (
-        "guest/shell",
+        "guest/shell-syntax",
         "syntax::commands syntax::words",
         "a parser's own files: words have commands in them, and commands words",
     ),

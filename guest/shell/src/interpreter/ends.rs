@@ -1,10 +1,10 @@
 //! How a part of a text may end, and what is known then.
 
-use crate::interpreter::Interpreter;
-use crate::interpreter::state::{ShellState, Status};
+use super::Interpreter;
+use super::state::{ShellState, Status};
 
 /// How a part of the text may end.
-pub(in crate::interpreter) struct Ends {
+pub(super) struct Ends {
     /// How it goes on; if `failed` is there, only after success.
     pub(super) state: ShellState,
     /// How it goes on after failure, where that differs.
@@ -13,17 +13,17 @@ pub(in crate::interpreter) struct Ends {
 
 impl Ends {
     /// The status says how it ended.
-    pub(in crate::interpreter) fn of(state: ShellState) -> Self {
+    pub(super) fn of(state: ShellState) -> Self {
         Ends { state, failed: None }
     }
 
-    pub(in crate::interpreter) fn with(mut state: ShellState, status: Status) -> Self {
+    pub(super) fn with(mut state: ShellState, status: Status) -> Self {
         state.status = status;
         Ends { state, failed: None }
     }
 
     /// Either: it may have succeeded or failed.
-    pub(in crate::interpreter) fn both(mut success: ShellState, mut failure: ShellState) -> Self {
+    pub(super) fn both(mut success: ShellState, mut failure: ShellState) -> Self {
         (success.status, failure.status) = (Status::Success, Status::Failure);
         Ends { state: success, failed: Some(failure) }
     }
@@ -72,7 +72,7 @@ impl Ends {
     }
 
     /// What holds whichever way it ended.
-    pub(in crate::interpreter) fn join(self, interpreter: &mut Interpreter<'_>) -> ShellState {
+    pub(super) fn join(self, interpreter: &mut Interpreter<'_>) -> ShellState {
         match self.failed {
             None => self.state,
             Some(failed) => self.state.merge(failed, interpreter.change()),
@@ -80,18 +80,14 @@ impl Ends {
     }
 
     /// One way or the other.
-    pub(in crate::interpreter) fn or(self, other: Self, interpreter: &mut Interpreter<'_>) -> Self {
+    pub(super) fn or(self, other: Self, interpreter: &mut Interpreter<'_>) -> Self {
         let ((ok, failed), (other_ok, other_failed)) = (self.split(), other.split());
         let (ok, failed) = (interpreter.either(ok, other_ok), interpreter.either(failed, other_failed));
         Ends::between(ok, failed, interpreter)
     }
 
     /// Or it did not run at all, and that is a failure.
-    pub(in crate::interpreter) fn or_failed(
-        self,
-        failed: Option<ShellState>,
-        interpreter: &mut Interpreter<'_>,
-    ) -> Self {
+    pub(super) fn or_failed(self, failed: Option<ShellState>, interpreter: &mut Interpreter<'_>) -> Self {
         let Some(failed) = failed else { return self };
         let (success, failure) = self.split();
         let failure = interpreter.either(failure, Some(failed));
@@ -99,7 +95,7 @@ impl Ends {
     }
 
     /// Applies to every way it may have ended, with a stamp for each: states that share one count as alike.
-    pub(in crate::interpreter) fn each(
+    pub(super) fn each(
         mut self,
         interpreter: &mut Interpreter<'_>,
         mut change: impl FnMut(&mut ShellState, u64),

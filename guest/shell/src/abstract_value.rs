@@ -1,10 +1,10 @@
-//! What one thing may be: a directory, the value of a variable, the arguments.
+//! What one thing may be: a directory, the value of a variable, the arguments; and a text that is known.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::shared::Shared;
-use toolgate_shell_syntax::word::{Value, Why};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// How many directories are followed at a time.
 const MAX_FOLDERS: usize = MAX_VALUES + 1;
@@ -91,7 +91,7 @@ impl Folders {
     }
 
     /// Adds those of another state; `unlikely` if it is one that is not gone on with.
-    pub(super) fn add(&mut self, others: &Folders, unlikely: bool) {
+    pub(crate) fn add(&mut self, others: &Folders, unlikely: bool) {
         if !self.possible.is_same(&others.possible) {
             for folder in others.possible.iter() {
                 if !self.possible.contains(folder) {
@@ -261,5 +261,26 @@ impl Variable {
     pub(crate) fn unknown(name: &str) -> Self {
         let content = Content::Unknown(Why::Variable(name.to_owned()));
         Variable { content, exported: None, readonly: false, special: false }
+    }
+}
+
+/// A text that is known, and where it stands.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+    pub(crate) at: Option<usize>,
+}
+
+impl Text {
+    /// This and then another one.
+    pub(crate) fn followed_by(&self, other: &Self) -> Self {
+        let text = format!("{}{}", self.text, other.text);
+        Text { text, span: self.span.to(other.span), at: None }
+    }
+
+    /// It as a word.
+    pub(crate) fn word(&self) -> Word {
+        Word { at: self.at, ..Word::new(self.text.clone(), self.span) }
     }
 }

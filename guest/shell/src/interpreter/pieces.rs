@@ -6,7 +6,7 @@ use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// A part of a word that is being put together.
 #[derive(Clone, Debug)]
-pub(in crate::interpreter) enum Piece {
+pub(super) enum Piece {
     /// `split`: the result of an expansion, so that blanks in it split the word.
     Text { text: String, quoted: bool, split: bool, at: Option<usize> },
     /// Something unknown.
@@ -20,17 +20,17 @@ pub(in crate::interpreter) enum Piece {
 }
 
 impl Piece {
-    pub(in crate::interpreter) fn text(text: impl Into<String>, quoted: bool) -> Self {
+    pub(super) fn text(text: impl Into<String>, quoted: bool) -> Self {
         Piece::Text { text: text.into(), quoted, split: false, at: None }
     }
 
-    pub(in crate::interpreter) fn hole(why: Why, quoted: bool) -> Self {
+    pub(super) fn hole(why: Why, quoted: bool) -> Self {
         Piece::Hole { why, quoted }
     }
 }
 
 /// A run of characters. In a text that was made with variables whose values are not known, some are not.
-pub(in crate::interpreter) fn push_literal(pieces: &mut Vec<Piece>, literal: Literal) {
+pub(super) fn push_literal(pieces: &mut Vec<Piece>, literal: Literal) {
     let Literal { text, quoted, at, made_up } = literal;
     // What mktemp makes up is letters, which no shell splits.
     let (why, whole) = if made_up { (Why::Temporary, true) } else { (Why::Expansion, quoted) };
@@ -47,7 +47,7 @@ pub(in crate::interpreter) fn push_literal(pieces: &mut Vec<Piece>, literal: Lit
     }
 }
 
-pub(in crate::interpreter) fn push_value(pieces: &mut Vec<Piece>, value: Value, quoted: bool) {
+pub(super) fn push_value(pieces: &mut Vec<Piece>, value: Value, quoted: bool) {
     match value {
         Value::Known(text) => pieces.push(Piece::Text { text, quoted, split: !quoted, at: None }),
         Value::Pattern(pattern) => pieces.push(Piece::Match(pattern)),
@@ -136,7 +136,7 @@ pub(super) fn split(pieces: Vec<Piece>, ifs: Option<&str>) -> Vec<Vec<Piece>> {
     words
 }
 
-pub(in crate::interpreter) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
+pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
     let unquoted = |piece: &Piece| matches!(piece, Piece::Text { text, quoted: false, .. } if glob::is_pattern(text));
     let spread = pieces.iter().any(unquoted)
         || pieces
