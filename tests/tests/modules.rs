@@ -55,7 +55,6 @@ const CIRCLES: &[(&str, &str, &str)] = &[
         "syntax::commands syntax::words",
         "a parser's own files: words have commands in them, and commands words",
     ),
-    ("host/docs", "html prose", "to be cut: links in prose, and prose in pages"),
     (
         "host/lens",
         "detect tools tools::c tools::go tools::javascript tools::prettier tools::python tools::ruby tools::rust \
