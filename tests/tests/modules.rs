@@ -55,12 +55,6 @@ const CIRCLES: &[(&str, &str, &str)] = &[
         "syntax::commands syntax::words",
         "a parser's own files: words have commands in them, and commands words",
     ),
-    (
-        "host/lens",
-        "detect tools tools::c tools::go tools::javascript tools::prettier tools::python tools::ruby tools::rust \
-         tools::shell tools::tsc",
-        "to be cut",
-    ),
 ];
 
 /// The members of the workspace: their folders, and the folders of those that each of them uses.

@@ -8,37 +8,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use toolgate_private::read_regular;
 
-use crate::project::{LOCAL, Project};
+use crate::marker::Marker;
+use crate::project::{LOCAL, Project, read_text};
 use crate::tools::{Job, Tool, Untrusted};
 use crate::trust::NOT_TRUSTED;
-
-/// Largest file that is looked into, in bytes.
-const LARGEST: u64 = 1 << 20;
-
-/// Something in a folder that says that a tool is used there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Marker {
-    /// A file of this name.
-    File(&'static str),
-    /// A file whose name starts like this, such as `.prettierrc.json`.
-    Start(&'static str),
-    /// A section of this name, or below it, in a file in the form of TOML or INI.
-    Section(&'static str, &'static str),
-    /// A line with this in it in a file.
-    Mention(&'static str, &'static str),
-    /// A key at the top of `package.json`.
-    PackageKey(&'static str),
-    /// A dependency in `package.json`.
-    Dependency(&'static str),
-}
-
-impl Marker {
-    fn is_dependency(self) -> bool {
-        matches!(self, Marker::Dependency(_))
-    }
-}
 
 /// The jobs for these files, and sentences about tools that are asked for but cannot run.
 pub(crate) fn jobs(project: &Project, tools: &[&'static Tool], files: &[PathBuf]) -> (Vec<Job>, Vec<String>) {
@@ -150,7 +124,9 @@ impl Survey {
 
     fn text(&mut self, folder: &Path, name: &str) -> &str {
         let there = self.names(folder).contains(OsStr::new(name));
-        self.texts.entry(folder.join(name)).or_insert_with_key(|path| if there { read(path) } else { String::new() })
+        self.texts
+            .entry(folder.join(name))
+            .or_insert_with_key(|path| if there { read_text(path) } else { String::new() })
     }
 
     fn package(&mut self, folder: &Path) -> &Value {
@@ -166,11 +142,6 @@ impl Survey {
 fn own(project: &Project, tool: &Tool, file: &Path) -> Option<PathBuf> {
     let places = project.folders(file).flat_map(|folder| LOCAL.iter().map(move |local| folder.join(local)));
     places.map(|place| place.join(tool.program)).find(|program| program.is_file())
-}
-
-/// A file of the project's as text. Empty if it is not there, too large, no text, or no regular file.
-pub(crate) fn read(path: &Path) -> String {
-    read_regular(path, LARGEST).ok().and_then(|content| String::from_utf8(content).ok()).unwrap_or_default()
 }
 
 /// Whether a line opens this section or one below it: `[tool.ruff]`, `[tool.ruff.lint]`, `[mypy-tests]`.

@@ -18,6 +18,7 @@ mod detect;
 pub mod fuzzing;
 mod life;
 pub mod lsp;
+mod marker;
 pub mod node;
 mod plain;
 pub mod process;

@@ -2,8 +2,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use toolgate_private::read_regular;
+
 /// Folders beside or above a file in which a project keeps its own programs.
 pub(crate) const LOCAL: &[&str] = &["node_modules/.bin", ".venv/bin", "venv/bin"];
+
+/// Largest file of a project that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
 
 /// Most links that are followed, as many as Linux follows.
 const LINKS: usize = 40;
@@ -67,6 +72,11 @@ impl Project {
         let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
         folders.map(|folder| folder.join(program)).find(fits)
     }
+}
+
+/// A file of the project's as text. Empty if it is missing, too large, not UTF-8, or not a regular file.
+pub(crate) fn read_text(path: &Path) -> String {
+    read_regular(path, LARGEST).ok().and_then(|content| String::from_utf8(content).ok()).unwrap_or_default()
 }
 
 /// Whether a path, or what a link on the way leads to, is inside.

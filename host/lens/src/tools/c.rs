@@ -2,7 +2,7 @@
 
 use super::go::placed;
 use super::{Job, Kind, Tool, Untrusted, ended, failure, on_files, text};
-use crate::detect::Marker::File;
+use crate::marker::Marker::File;
 use crate::process::Output;
 use crate::report::Outcome;
 

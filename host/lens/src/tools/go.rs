@@ -7,8 +7,9 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, text};
-use crate::detect::{self, Marker::File};
+use crate::marker::Marker::File;
 use crate::process::Output;
+use crate::project::read_text;
 use crate::report::{Outcome, Severity};
 
 pub(super) static GOFMT: Tool = Tool {
@@ -126,7 +127,7 @@ fn is_built(file: &Path) -> bool {
         let line = line.trim();
         line.starts_with("//go:build") || line.starts_with("// +build") || line.ends_with("\"C\"")
     };
-    !detect::read(file).lines().any(constrains)
+    !read_text(file).lines().any(constrains)
 }
 
 /// Systems and processors that a file's name can end with, as `go` knows them.

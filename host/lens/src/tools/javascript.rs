@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, on_paths};
-use crate::detect::Marker::{Dependency, File, PackageKey, Start};
+use crate::marker::Marker::{Dependency, File, PackageKey, Start};
 use crate::process::Output;
 use crate::report::{Outcome, Severity, Status};
 

@@ -51,7 +51,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tokio::process::Command;
 
-use crate::detect::Marker;
+use crate::marker::Marker;
 use crate::plain::plain;
 use crate::process::{self, Output};
 use crate::project::Project;

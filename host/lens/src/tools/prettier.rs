@@ -3,7 +3,7 @@
 use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, on_files, text};
-use crate::detect::Marker::{Dependency, File, PackageKey, Start};
+use crate::marker::Marker::{Dependency, File, PackageKey, Start};
 use crate::process::Output;
 use crate::report::{Outcome, Severity};
 

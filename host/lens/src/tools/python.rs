@@ -5,7 +5,7 @@ use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, number_before, on_files, text};
 use crate::cache;
-use crate::detect::Marker::{File, Mention, Section};
+use crate::marker::Marker::{File, Mention, Section};
 use crate::process::Output;
 use crate::report::{Outcome, Severity};
 

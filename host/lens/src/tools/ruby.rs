@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, json, on_files};
-use crate::detect::Marker::{File, Mention};
+use crate::marker::Marker::{File, Mention};
 use crate::process::Output;
 use crate::report::{Outcome, Severity};
 

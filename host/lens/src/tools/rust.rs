@@ -7,9 +7,9 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, text, unless_set};
-use crate::detect::{self, Marker::File};
+use crate::marker::Marker::File;
 use crate::process::Output;
-use crate::project::Project;
+use crate::project::{Project, read_text};
 use crate::report::{Outcome, Severity, Status};
 
 pub(super) static RUSTFMT: Tool = Tool {
@@ -54,7 +54,7 @@ fn toolchain(job: &Job, command: &mut Command) {
     }
     let home = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let rustup = home("RUSTUP_HOME").or_else(|| Some(home("HOME")?.join(".rustup")));
-    let settings = rustup.map(|folder| detect::read(&folder.join("settings.toml"))).unwrap_or_default();
+    let settings = rustup.map(|folder| read_text(&folder.join("settings.toml"))).unwrap_or_default();
     let settings: Option<Settings> = toml::from_str(&settings).ok();
     if let Some(default) = settings.and_then(|settings| settings.default_toolchain) {
         unless_set(command, "RUSTUP_TOOLCHAIN", default);
@@ -76,7 +76,7 @@ fn rustfmt_on(job: &Job, command: &mut Command) -> Result<(), String> {
 /// The edition that the nearest `Cargo.toml` states, in it or in its workspace. Cargo's default is that of 2015.
 fn edition(project: &Project, home: &Path) -> String {
     let folders = || project.up_from(home);
-    let manifest = |folder: &Path| toml::from_str::<toml::Table>(&detect::read(&folder.join("Cargo.toml"))).ok();
+    let manifest = |folder: &Path| toml::from_str::<toml::Table>(&read_text(&folder.join("Cargo.toml"))).ok();
     let stated = |manifest: &toml::Table| Some(manifest.get("package")?.get("edition")?.clone());
     let shared =
         |folder| Some(manifest(folder)?.get("workspace")?.get("package")?.get("edition")?.as_str()?.to_owned());
@@ -193,7 +193,7 @@ fn looked_at(job: &Job, built: &[PathBuf]) -> usize {
     for crate_file in built.iter().filter(|file| file.extension().is_some_and(|end| end == "rmeta")) {
         let Some(stem) = crate_file.file_stem().and_then(|stem| stem.to_str()) else { continue };
         let stem = stem.strip_prefix("lib").unwrap_or(stem);
-        let rules = detect::read(&crate_file.with_file_name(format!("{stem}.d")));
+        let rules = read_text(&crate_file.with_file_name(format!("{stem}.d")));
         // `crates/a/src/lib.rs:`, each with a rule of its own, as seen from where it was started or the workspace.
         read.extend(rules.lines().filter_map(|line| line.strip_suffix(':')).map(|name| name.replace("\\ ", " ")));
     }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::go::placed;
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, text};
-use crate::detect::Marker::File;
+use crate::marker::Marker::File;
 use crate::process::Output;
 use crate::report::{Outcome, Severity};
 

@@ -4,7 +4,7 @@ use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, text};
 use crate::cache;
-use crate::detect::Marker::File;
+use crate::marker::Marker::File;
 use crate::process::Output;
 use crate::report::{Outcome, Severity};
 
