@@ -16,9 +16,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host", &["guest/commands", "host/private", "plain"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
-    ("host/cli", &["host", "host/builtin", "host/lens"]),
+    ("host/checks", &["host/private", "plain"]),
+    ("host/cli", &["host", "host/builtin", "host/checks"]),
     ("host/docs", &["guest/commands"]),
-    ("host/lens", &["host/private", "plain"]),
 ];
 
 /// Groups of modules that may still import each other, by the folder of their crate, with the reason. What is not in a circle

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use toolgate_checks::fuzzing;
 use toolgate_guest::analysis;
 use toolgate_guest::call::{self, Action, Call, Events, Field, Kind, Memory};
 use toolgate_guest::guard::{Guard, Layer, NoWorld};
-use toolgate_lens::fuzzing;
 use toolgate_shell::{Facts, Look, Presence, detect_files, extract_shell_path_hints, normalize_path, parse, patch};
 
 use crate::{Target, choice, texts_of};
