@@ -8,13 +8,14 @@ use toolgate_pools::Pools;
 use toolgate_shell::Look;
 
 use self::lens::LensHost;
-use crate::facts::{Answers, Found, Remembered};
-use crate::guard::{Guard, Layer, Outcome, Problem, Tracked, World};
+use crate::analysis as text;
 use crate::lens::{Lens, ResultFacts};
 use crate::mirror::Mirror;
 use crate::notice::{StatusLine, active};
-use crate::peers::{Ask, Provided};
-use crate::{analysis as text, call};
+use toolgate_rules::call;
+use toolgate_rules::extensions::{Ask, Provided};
+use toolgate_rules::facts::{Answers, Found, Remembered};
+use toolgate_rules::{Guard, Layer, Outcome, Problem, Tracked, World};
 
 mod lens;
 mod prepare;
@@ -134,7 +135,7 @@ impl lifecycle::Guest for Component {
             for call in prepare::everyday() {
                 // A place that is kept already: no rule is added for it.
                 guard.keep(&["/home/user/.config/toolgate/rules.yaml".to_owned()], call.home.as_deref());
-                guard.judge(&call, &mut crate::guard::NoWorld);
+                guard.judge(&call, &mut toolgate_rules::NoWorld);
             }
             guard.forget_tests();
         });

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use toolgate_guest::analysis::{explain, files, hints, walk};
-use toolgate_guest::guard::{Guard, NoWorld};
+use toolgate_rules::{Guard, NoWorld};
 use toolgate_shell::{Look, Presence};
 
 fn json(answer: Result<String, String>) -> Value {

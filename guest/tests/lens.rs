@@ -17,11 +17,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Value, json};
-use toolgate_guest::call::Kind;
-use toolgate_guest::guard::Layer;
 use toolgate_guest::lens::{
     Changed, ConfigFile, Failure, Lens, Outgoing, ResultFacts, SessionFacts, Stat, World, render,
 };
+use toolgate_rules::Layer;
+use toolgate_rules::call::Kind;
 use toolgate_test_support::cases;
 use toolgate_test_support::skip::skip;
 

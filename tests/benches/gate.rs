@@ -6,9 +6,9 @@
 use std::sync::OnceLock;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::limits::Limits;
 use toolgate_host::{Capabilities, Decision, Engine, Gate, Plugin, Session, ToolCall};
+use toolgate_rules::{Guard, NoWorld};
 use toolgate_tests::{builtin, native_call, test_guest};
 
 /// Commands of the length and kind that agents send.

@@ -16,8 +16,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::{Capabilities, Engine, Gate, Plugin, Session, ToolCall};
+use toolgate_rules::{Guard, NoWorld};
 use toolgate_tests::{builtin, native_call, resident, shared, target, verdict_cases};
 use wasmtime::{Instance, Module, Store, TypedFunc};
 
@@ -29,7 +29,7 @@ fn commands() -> Outcome<(Vec<String>, &'static str)> {
             let lines = text.lines().map(serde_json::from_str).collect::<Result<Vec<serde_json::Value>, _>>()?;
             (lines, "the shared cases/guard.jsonl")
         }
-        Err(_) => (verdict_cases(), "guest/tests/verdicts.jsonl, as there are no shared cases"),
+        Err(_) => (verdict_cases(), "guest/rules/tests/verdicts.jsonl, as there are no shared cases"),
     };
     Ok((cases.iter().filter_map(|case| case["command"].as_str().map(str::to_owned)).collect(), from))
 }

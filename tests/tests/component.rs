@@ -4,9 +4,9 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 use toolgate_guest::analysis;
-use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::capability::{LocalFiles, Recording};
 use toolgate_host::{Analysis, CallError, Capabilities, Decision, Engine, Gate, Level, Measure, Session, ToolCall};
+use toolgate_rules::{Guard, NoWorld};
 use toolgate_tests::{builtin, component, corpus, native_verdict, test_guest, tool_call};
 use wit_component::DecodedWasm;
 

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use crate::effect::{Effect, Kind};
 use crate::facts::{Facts, Look, Presence};
-use crate::path::is_within;
 use crate::walk::{Command, Runs, Script, parse};
+use toolgate_shell_syntax::path::is_within;
 
 /// The files of a text: absolute paths, each once, in the order in which they first appear.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

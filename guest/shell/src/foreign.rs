@@ -6,7 +6,7 @@
 
 use crate::facts::Facts;
 use crate::walk::{Command, Script, parse};
-use crate::word::{Span, Value, Word};
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// A shell outside the Bourne family.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,12 +21,12 @@ mod words;
 mod xargs;
 
 use crate::foreign::ForeignShell;
-pub(crate) use crate::inline::Language;
-use crate::path::basename;
-use crate::word::Word;
 use options::Scan;
 use table::Row;
+pub(crate) use toolgate_commands::Language;
 use toolgate_commands::OptionRun;
+use toolgate_shell_syntax::path::basename;
+use toolgate_shell_syntax::word::Word;
 
 pub(crate) use tools::unbundled;
 pub(crate) use xargs::xargs;
@@ -125,7 +125,7 @@ pub(crate) fn knows(program: &str) -> bool {
 
 /// Whether a program of this name or path is a shell.
 pub(crate) fn is_shell(program: &str) -> bool {
-    table::find(basename(program)).is_some_and(|row| row.is("sh") || row.is("fish"))
+    toolgate_commands::is_shell(basename(program))
 }
 
 /// The commands that this one runs, in the order of its words.

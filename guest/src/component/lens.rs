@@ -8,8 +8,8 @@ use super::bindings::exports::toolgate::plugin::{execution_observer, handover, l
 use super::bindings::toolgate::plugin::types::{Error, Level};
 use super::bindings::toolgate::plugin::{clock, daemon, files, git, log, message, ui};
 use super::{Component, LENS, context, describe, diagnostic, facts};
-use crate::guard::Layer;
 use crate::lens::{self, Lens, SessionFacts};
+use toolgate_rules::Layer;
 
 /// Starts the lens, which needs no rules.
 pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {

@@ -16,8 +16,8 @@ use serde_json::Value;
 use serde_saphyr::Spanned;
 
 use super::world::{ConfigFile, World};
-use crate::guard::yaml::{Node, line, parse};
-use crate::guard::{Layer, Problem};
+use toolgate_rules::yaml::{Node, line, parse};
+use toolgate_rules::{Layer, Problem};
 
 /// Longest time that a check may take, in milliseconds: the daemon's answer must come within its own limit of 60 s
 /// anyway.

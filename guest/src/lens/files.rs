@@ -7,7 +7,7 @@ use toolgate_shell::{Facts, Files, detect_files, patch};
 
 use super::config::Filter;
 use super::world::{PATHS, World};
-use crate::call::Kind;
+use toolgate_rules::call::Kind;
 
 /// Longest path that a system can have, in bytes.
 const LONGEST: usize = 4_096;

@@ -64,12 +64,12 @@ pub use files::ResultFacts;
 pub use render::{Span, render};
 pub use world::{Changed, ConfigFile, Failure, Outgoing, PATHS, Stat, World};
 
-use crate::guard::Problem;
 use checked::Checked;
 use config::Filter;
 use files::Found;
 use report::{Report, Status, Statuses};
 use subagents::{Event, Step, Subagents};
+use toolgate_rules::Problem;
 use turns::Turns;
 
 /// The key of the status line.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use toolgate_shell::Look;
 
-use crate::guard::Layer;
+use toolgate_rules::Layer;
 
 /// A configuration file that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]

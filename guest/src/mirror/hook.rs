@@ -179,8 +179,8 @@ pub(crate) fn pastes(shell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call;
-    use crate::guard::{Guard, NoWorld};
+    use toolgate_rules::call;
+    use toolgate_rules::{Guard, NoWorld};
 
     #[test]
     fn codes_are_read_as_far_as_they_are_whole() {

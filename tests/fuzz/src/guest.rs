@@ -4,16 +4,16 @@ use std::rc::Rc;
 
 use toolgate_checks::fuzzing;
 use toolgate_guest::analysis;
-use toolgate_guest::call::{self, Action, Call, Events, Field, Kind, Memory};
-use toolgate_guest::guard::{Guard, Layer, NoWorld};
+use toolgate_rules::call::{self, Action, Call, Events, Field, Kind, Memory};
+use toolgate_rules::{Guard, Layer, NoWorld};
 use toolgate_shell::{Facts, Look, Presence, detect_files, extract_shell_path_hints, normalize_path, parse, patch};
 
 use crate::{Target, choice, texts_of};
 
 const SCRIPTS: &str = include_str!("../../truth/scripts/scripts.sh");
 const WALKED: &str = include_str!("../../../guest/shell/tests/walk.jsonl");
-const VERDICTS: &str = include_str!("../../../guest/tests/verdicts.jsonl");
-const STEERING: &str = include_str!("../../../guest/tests/steering.jsonl");
+const VERDICTS: &str = include_str!("../../../guest/rules/tests/verdicts.jsonl");
+const STEERING: &str = include_str!("../../../guest/rules/tests/steering.jsonl");
 
 #[rustfmt::skip]
 const SHELL_WORDS: &[&str] = &[

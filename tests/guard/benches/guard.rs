@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use toolgate_guest::call::{Call, Field, Kind};
-use toolgate_guest::guard::{Guard, Layer, NoWorld};
+use toolgate_rules::call::{Call, Field, Kind};
+use toolgate_rules::{Guard, Layer, NoWorld};
 
 const TYPICAL: &str = "cd src && cargo build --release 2>&1 | tee build.log | grep -c \"^warning\"";
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde::Serialize;
-use toolgate_guest::call::{Action, Call, Field, Kind};
-use toolgate_guest::guard::{Guard, World};
 use toolgate_host::capability::{Git, LocalGit};
+use toolgate_rules::call::{Action, Call, Field, Kind};
+use toolgate_rules::{Guard, World};
 use toolgate_shell::{Look, Presence};
 
 use crate::{HOME, PROJECT};

@@ -5,8 +5,8 @@ use toolgate_commands::Syntax;
 use super::options::{Arg, Args, read};
 use super::{Kind, Mark, Place, Run};
 use crate::facts::Presence;
-use crate::word::{Value, Word};
 use crate::wrapper::unbundled;
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// The words of a program again, for options that only code can choose.
 fn words(operands: &[Arg]) -> Vec<Word> {

@@ -3,7 +3,7 @@
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, last_name};
 use crate::facts::Presence;
-use crate::word::Value;
+use toolgate_shell_syntax::word::Value;
 
 /// The same path with another ending.
 fn ending(run: &Run<'_>, place: &Place, new: &str) -> Place {

@@ -3,7 +3,7 @@
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, has_dots_after_a_name, last_name};
 use crate::facts::Presence;
-use crate::word::{Value, Why};
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// More missing folders above a path than this are not listed.
 const MAX_ANCESTORS: usize = 64;

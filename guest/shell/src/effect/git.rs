@@ -3,8 +3,8 @@
 use super::options::Arg;
 use super::{Kind, Mark, Named, Place, Run, script};
 use crate::facts::Presence;
-use crate::path::{absolute, parent};
-use crate::word::{Value, Why};
+use toolgate_shell_syntax::path::{absolute, parent};
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// How far up the folder of the repository is looked for.
 const MAX_ANCESTORS: usize = 64;

@@ -3,7 +3,7 @@
 use super::build::{derived, sources};
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run};
-use crate::word::Value;
+use toolgate_shell_syntax::word::Value;
 
 /// `dot`: with `-O` the outputs are named after the inputs.
 pub(super) fn dot(run: &mut Run<'_>, operands: &[Arg]) {

@@ -29,10 +29,10 @@ use toolgate_commands::{FileAction, FileUse, Syntax};
 use self::options::{Arg, Args, is_script, read};
 use self::table::Row;
 use crate::facts::{Look, Presence};
-use crate::glob::{escaped, unescaped};
-use crate::path::{absolute, is_within, reopened};
 use crate::walk::{Command, Redirect, RedirectKind};
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::glob::{escaped, unescaped};
+use toolgate_shell_syntax::path::{absolute, is_within, reopened};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// What happens to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -672,7 +672,7 @@ impl<'a> Run<'a> {
             }
             Value::Unknown { why, shape } if shape.starts_with(Value::HOLE) => {
                 let text = match value {
-                    Value::Pattern(_) => Cow::Owned(crate::glob::holes(text)),
+                    Value::Pattern(_) => Cow::Owned(toolgate_shell_syntax::glob::holes(text)),
                     _ => Cow::Borrowed(text),
                 };
                 let shape = format!("{shape}/{}", text.trim_start_matches("./"));

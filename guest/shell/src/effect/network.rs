@@ -3,8 +3,9 @@
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, escaped, unescaped};
 use crate::facts::Presence;
-use crate::word::{Value, Why};
-use crate::{decode, host};
+use crate::host;
+use toolgate_shell_syntax::decode;
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// `host:path`, `rsync://host/path`.
 pub(super) fn is_remote(arg: &Arg) -> bool {
@@ -164,7 +165,9 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
                 let place = run.place(&path, value.span);
                 run.writes(&place, false);
             }
-            "K" if value.known().is_some_and(|file| file == "-" || crate::path::is_stdin(file)) => configured(run),
+            "K" if value.known().is_some_and(|file| file == "-" || toolgate_shell_syntax::path::is_stdin(file)) => {
+                configured(run)
+            }
             "b" if !value.shape().contains('=') => read(run, value),
             "z" => run.mention(value),
             _ => {}

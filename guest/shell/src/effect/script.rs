@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::options::{Arg, is_script};
 use super::{Kind, Mark, Place, Run, archive, build, escaped, files};
 use crate::facts::Presence;
-use crate::inline::{self, Language, Setting, Text, What};
-use crate::word::{Value, Why, is_name};
+use toolgate_scripts::{self as scripts, Language, ScriptEffectKind, Setting, Text};
+use toolgate_shell_syntax::word::{Value, Why, is_name};
 
 /// Whether a script of `sed` is one that every `sed` takes.
 #[derive(Debug, Default)]
@@ -178,10 +178,10 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
     }
     let script = Sed::read(&text);
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for deed in inline::read(Language::Sed, &text, Setting::TEXT).deeds {
+    for deed in scripts::read(Language::Sed, &text, Setting::TEXT).effects {
         match deed.what {
-            What::Read(Text::Known(name)) => reads.push(name),
-            What::Write(Text::Known(name)) => writes.push(name),
+            ScriptEffectKind::Read(Text::Known(name)) => reads.push(name),
+            ScriptEffectKind::Write(Text::Known(name)) => writes.push(name),
             _ => {}
         }
     }

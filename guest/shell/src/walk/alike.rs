@@ -9,9 +9,9 @@ use std::rc::Rc;
 use super::places::in_unknown;
 use super::state::{State, Text};
 use super::{Command, MAX_BYTES, MAX_STEPS, Script, Walk};
-use crate::glob::holes;
-use crate::path::absolute;
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::glob::holes;
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// How many writes are kept, the last ones.
 const MAX_FILES: usize = 64;

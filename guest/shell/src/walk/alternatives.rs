@@ -8,9 +8,11 @@ use super::control::Ends;
 use super::known::{Arguments, Content};
 use super::state::State;
 use super::{Variable, Walk};
-use crate::syntax::{Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
-use crate::syntax::{Pipeline, Redirect, Target, Test, Word};
-use crate::word::{Span, Value, Why, is_name};
+use toolgate_shell_syntax::syntax::{
+    Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part,
+};
+use toolgate_shell_syntax::syntax::{Pipeline, Redirect, Target, Test, Word};
+use toolgate_shell_syntax::word::{Span, Value, Why, is_name};
 
 /// How often a pipeline is run with other values, those around it counted in. With more the values are unknown to it.
 const MAX_WAYS: usize = 32;

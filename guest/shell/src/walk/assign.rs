@@ -7,8 +7,8 @@ use super::Walk;
 use super::expand::gap;
 use super::known::{Content, Variable};
 use super::state::State;
-use crate::syntax::{self, Assigned, Assignment, Part};
-use crate::word::{Span, Value, Why, Word, is_name};
+use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Part};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word, is_name};
 
 /// Most elements that an array is followed with.
 const MAX_ELEMENTS: usize = 1_000;

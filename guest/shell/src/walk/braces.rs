@@ -1,6 +1,6 @@
 //! Brace expansion: `{a,b}`, `{1..5}`.
 
-use crate::syntax::Part;
+use toolgate_shell_syntax::syntax::Part;
 
 /// A word with more brace expansions than this is unknown.
 const MAX_BRACES: usize = 1_024;

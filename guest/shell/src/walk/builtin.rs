@@ -16,7 +16,7 @@ use super::control::Ends;
 use super::known::{Arguments, Content, Variable};
 use super::state::{State, Status};
 use super::{FrameKind, Walk, output};
-use crate::word::{Span, Value, Word, is_name};
+use toolgate_shell_syntax::word::{Span, Value, Word, is_name};
 
 const BUILTINS: &[&str] = &[
     "alias",

@@ -16,10 +16,10 @@ use std::rc::Rc;
 
 use super::state::{Errexit, Handler, Input, State, Status};
 use super::{Command, Frame, Joiner, Walk};
-use crate::glob::Pattern;
 use crate::shared::Shared;
-use crate::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
 use crate::tracker::Subshell;
+use toolgate_shell_syntax::glob::Pattern;
+use toolgate_shell_syntax::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
 
 pub(super) use self::ends::Ends;
 pub(super) use self::functions::restore;

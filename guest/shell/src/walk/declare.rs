@@ -6,7 +6,7 @@ use super::builtin::options;
 use super::known::{Content, Variable};
 use super::state::{State, Status};
 use super::{FrameKind, Walk};
-use crate::word::{Span, Value, Why, Word, is_name};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word, is_name};
 
 /// What is said of all the names of a command.
 struct Declaration<'c> {

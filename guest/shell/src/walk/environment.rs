@@ -2,8 +2,8 @@
 
 use super::known::Content;
 use super::state::State;
-use crate::word::{Span, Value, Word};
 use crate::wrapper::{Change, Inner, Kind, Times};
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// Variables whose value a program runs as shell text.
 const RUN_BY: &[(&str, &[&str])] = &[
@@ -45,7 +45,7 @@ fn by_prompt(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
     let interactive = |word: &Word| {
         word.known().is_some_and(|text| text.starts_with('-') && !text.starts_with("--") && text.contains('i'))
     };
-    let name = crate::path::basename(name);
+    let name = toolgate_shell_syntax::path::basename(name);
     // `script` starts a shell at a terminal.
     if name != "script" && !(PROMPTING.contains(&name) && words.iter().skip(1).any(interactive)) {
         return Vec::new();
@@ -86,7 +86,7 @@ fn by_prompt(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
 
 /// The variables whose value a program runs.
 pub(super) fn run_by(name: &str) -> &'static [&'static str] {
-    let name = crate::path::basename(name);
+    let name = toolgate_shell_syntax::path::basename(name);
     RUN_BY.iter().find(|(program, _)| *program == name).map_or(&[], |(_, names)| names)
 }
 

@@ -8,7 +8,7 @@ use rustc_hash::FxHasher;
 
 use super::{Command, Redirect};
 use crate::effect::Effect;
-use crate::word::{Span, Value, Word};
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// Two places of a text, from which those of two commands are counted.
 #[derive(Clone, Copy)]

@@ -22,9 +22,9 @@ use super::state::{Input, NOWHERE, State};
 use super::{SUBSTITUTION, Walk};
 use crate::arithmetic::{self, Numbers};
 use crate::facts::{Facts, Look as _, Presence};
-use crate::glob;
-use crate::syntax::{self, Base, Index, Literal, NodeKind, Part, Target};
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::glob;
+use toolgate_shell_syntax::syntax::{self, Base, Index, Literal, NodeKind, Part, Target};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 pub(super) use self::arguments::{argument, gap, is_gap, is_open_ended, item, spread, spreads};
 pub(super) use self::pieces::{Piece, join, push_literal, push_value};

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use super::state::{MAX_NAMES, State, Text};
 use super::table::Table;
 use crate::facts::{Facts, Look, Presence};
-use crate::path::{absolute, is_within, parent};
 use crate::shared::Shared;
-use crate::word::Value;
+use toolgate_shell_syntax::path::{absolute, is_within, parent};
+use toolgate_shell_syntax::word::Value;
 
 /// What is known of the things in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

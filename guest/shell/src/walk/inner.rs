@@ -12,18 +12,18 @@ use std::rc::Rc;
 
 use self::scripts::reader;
 use super::control::Ends;
-use super::deeds::arguments;
 use super::places::{followed_at, is_unread, on_path, unlikely_places};
+use super::script_effects::arguments;
 use super::simple::Lookup;
 use super::state::{Input, State, Status, Text};
 use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::foreign::{reads_alike, scanned_words};
-use crate::inline::{Arguments, Origin, Setting};
-use crate::path::{absolute, is_descriptor, is_stdin};
-use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
+use toolgate_scripts::{Arguments, Origin, Setting};
+use toolgate_shell_syntax::path::{absolute, is_descriptor, is_stdin};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 pub(super) use self::scripts::{Reader, content_word, may_differ_in_dash};
 
@@ -68,7 +68,12 @@ impl Walk<'_> {
         span: Span,
         mut state: State,
     ) -> Ends {
-        let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
+        let name = words
+            .first()
+            .and_then(Word::known)
+            .map(toolgate_shell_syntax::path::basename)
+            .unwrap_or_default()
+            .to_owned();
         let mut status = Status::Unknown;
         let before = state.clone();
         let single = inner.len() == 1;
@@ -193,7 +198,7 @@ impl Walk<'_> {
         state: &mut State,
         own: State,
     ) -> Ends {
-        let name = outer.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
+        let name = outer.first().and_then(Word::known).map(toolgate_shell_syntax::path::basename).unwrap_or_default();
         match kind {
             Kind::Command { words, more } => {
                 // `xargs sudo rm`: what is added to the wrapper's words is added to those of what it runs.

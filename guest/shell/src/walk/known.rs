@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::shared::Shared;
-use crate::word::{Value, Why};
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// How many directories are followed at a time.
 const MAX_FOLDERS: usize = MAX_VALUES + 1;

@@ -2,9 +2,9 @@
 
 use super::Walk;
 use super::state::{Input, State};
-use crate::path::absolute;
-use crate::word::{Span, Word};
 use crate::wrapper::{Change, Inner, Kind, Times};
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Span, Word};
 
 /// More lines than this are not looked at one by one.
 const MAX_LINES: usize = 1_000;
@@ -27,7 +27,7 @@ fn line_finder(program: &str) -> Option<(Finds, &'static [&'static str])> {
 impl Walk<'_> {
     /// What a program runs because of the lines that it is given.
     pub(super) fn by_lines(&mut self, name: &str, words: &[Word], state: &State) -> Vec<Inner> {
-        let program = crate::path::basename(name);
+        let program = toolgate_shell_syntax::path::basename(name);
         let Some((finds, options)) = line_finder(program) else { return Vec::new() };
         let arguments = words.get(1..).unwrap_or_default();
         let mut texts: Vec<(String, Span)> = Vec::new();

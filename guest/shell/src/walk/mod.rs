@@ -14,7 +14,7 @@
 //! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
 //! | `record` | listing it, and doing to files and trackers what it does | which effects it has |
 //! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
-//! | `deeds` | programs in other languages | reading those |
+//! | `script_effects` | programs in other languages | reading those |
 //! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
 //! | `equal` | whether two commands are the same | what is around them |
@@ -35,7 +35,6 @@ mod braces;
 mod builtin;
 mod control;
 mod declare;
-mod deeds;
 mod dialect;
 mod environment;
 mod equal;
@@ -51,6 +50,7 @@ mod project;
 mod record;
 mod redirect;
 mod regex;
+mod script_effects;
 mod simple;
 mod state;
 mod statements;
@@ -69,16 +69,16 @@ use rustc_hash::FxHashMap;
 
 use crate::effect::{Call, Effect};
 use crate::facts::Facts;
-use crate::path::basename;
 use crate::scan;
 use crate::shared::Shared;
-use crate::syntax::{self, Base};
 use crate::tracker::Trackers;
-use crate::word::{Span, Value, Why, Word};
 use alike::Alike;
 use dialect::Dialect;
 use known::{Content, Folders, Variable};
 use state::{State, Text};
+use toolgate_shell_syntax::path::basename;
+use toolgate_shell_syntax::syntax::{self, Base};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 pub use expand::resolve_word;
 

@@ -1,8 +1,8 @@
 //! What plain programs print, if that is certain from what they are given.
 
-use crate::decode::{self, Base64};
-use crate::path::{absolute, dirname};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::decode::{self, Base64};
+use toolgate_shell_syntax::path::{absolute, dirname};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// Programs that print nothing when all goes well, if no option has them do it.
 const SILENT: &[&str] = &[
@@ -395,7 +395,7 @@ fn basename(arguments: &[&str]) -> Option<String> {
     if path.starts_with('-') || path.is_empty() {
         return None;
     }
-    let name = crate::path::basename(path);
+    let name = toolgate_shell_syntax::path::basename(path);
     let name = if name.starts_with('/') { "/" } else { name };
     let name = name.strip_suffix(suffix).filter(|rest| !rest.is_empty()).unwrap_or(name);
     Some(format!("{name}\n"))
@@ -649,7 +649,7 @@ mod tests {
             ("ls", false),
         ] {
             let words: Vec<Word> =
-                command.split(' ').map(|word| Word::new(word, crate::word::Span::default())).collect();
+                command.split(' ').map(|word| Word::new(word, toolgate_shell_syntax::word::Span::default())).collect();
             assert_eq!(is_silent(words[0].text(), &words), expected, "{command}");
         }
     }

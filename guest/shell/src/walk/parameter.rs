@@ -7,9 +7,9 @@ use super::expand::{Piece, is_gap, join, push_value, spread, spreads};
 use super::known::{Content, Variable};
 use super::state::State;
 use super::{SUBSTITUTION, Walk};
-use crate::glob::Pattern;
-use crate::syntax::{self, Index, Operation, Parameter};
-use crate::word::{Span, Value, Why, is_name};
+use toolgate_shell_syntax::glob::Pattern;
+use toolgate_shell_syntax::syntax::{self, Index, Operation, Parameter};
+use toolgate_shell_syntax::word::{Span, Value, Why, is_name};
 
 /// Variables that the shell itself keeps changing or sets when it starts.
 const DYNAMIC: &[&str] = &[

@@ -5,8 +5,8 @@ use super::known::{Content, Other};
 use super::state::State;
 use crate::effect;
 use crate::facts::Look as _;
-use crate::path::absolute;
-use crate::word::{Value, Why};
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// Where a path is, if that is certain.
 pub(super) fn located_at(path: &str, state: &State) -> Option<String> {
@@ -32,7 +32,9 @@ pub(super) fn made_up(path: &Value, state: &State) -> Other {
         }
         Value::Pattern(glob) if glob.starts_with('/') => Other::Glob(glob.trim_end_matches('/').to_owned()),
         Value::Pattern(glob) if !glob.split('/').any(|part| part == "..") => match state.folders.certain() {
-            Some(folder) => Other::Glob(format!("{}{}", crate::glob::escaped(folder), absolute(glob, "/"))),
+            Some(folder) => {
+                Other::Glob(format!("{}{}", toolgate_shell_syntax::glob::escaped(folder), absolute(glob, "/")))
+            }
             None => Other::Anything,
         },
         _ => Other::Anything,
@@ -54,7 +56,9 @@ pub(super) fn other_below(path: &str, state: &State) -> Other {
     match (&state.folders.other, in_unknown(path, state)) {
         (Other::MadeUp(_), Some(folder)) => Other::MadeUp(folder),
         (Other::Temporary, Some(_)) => Other::Temporary,
-        (Other::Glob(glob), Some(_)) => Other::Glob(format!("{glob}{}", crate::glob::escaped(&absolute(path, "/")))),
+        (Other::Glob(glob), Some(_)) => {
+            Other::Glob(format!("{glob}{}", toolgate_shell_syntax::glob::escaped(&absolute(path, "/"))))
+        }
         _ => Other::Anything,
     }
 }

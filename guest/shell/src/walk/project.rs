@@ -10,9 +10,9 @@ use super::places::places;
 use super::state::{Input, State, Text};
 use crate::just;
 use crate::make::{self, Line};
-use crate::path::{absolute, is_stdin, parent};
-use crate::word::{Span, Value, Why, Word, in_quotes};
 use crate::wrapper::{Change, Directory, Inner, Kind, Language, Times};
+use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word, in_quotes};
 
 /// With these make runs no recipes.
 const DRY: &[&str] = &["-n", "-q", "-t", "--just-print", "--dry-run", "--recon", "--question", "--touch"];
@@ -148,7 +148,7 @@ impl Walk<'_> {
     /// What a build tool runs because the text wrote so into a file.
     pub(super) fn by_project(&mut self, name: &str, words: &[Word], state: &State) -> Vec<Inner> {
         let arguments = words.get(1..).unwrap_or_default();
-        match crate::path::basename(name) {
+        match toolgate_shell_syntax::path::basename(name) {
             "make" | "gmake" => self.by_makefile(arguments, state),
             "just" => self.by_justfile(arguments, state),
             "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => self.by_package(name, arguments, state),

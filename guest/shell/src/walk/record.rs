@@ -8,10 +8,10 @@ use super::state::{Input, State, Text};
 use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
 use crate::effect::{self, Call, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
-use crate::path::{absolute, parent};
 use crate::tracker::{Scope, Snapshot};
-use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Directory};
+use toolgate_shell_syntax::path::{absolute, parent};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 impl Walk<'_> {
     /// Makes room for a command, so that those inside it come after it.
@@ -238,7 +238,7 @@ impl Walk<'_> {
     /// Trackers' changes that last.
     pub(super) fn sequential(&mut self, words: &[Word], state: &mut State) {
         let Some(trackers) = self.trackers else { return };
-        let Some(program) = words.first().and_then(Word::known).map(crate::path::basename) else {
+        let Some(program) = words.first().and_then(Word::known).map(toolgate_shell_syntax::path::basename) else {
             if !words.is_empty() {
                 let cautious = trackers.list().iter().map(|tracker| tracker.cautious);
                 let tracked = state.tracked.iter().zip(cautious);
@@ -467,7 +467,7 @@ fn in_found(glob: &str, path: &Value) -> Option<Value> {
     if below.split('/').any(|part| part == "..") {
         return None;
     }
-    let below: Vec<String> = below.split(Value::HOLE).map(crate::glob::escaped).collect();
+    let below: Vec<String> = below.split(Value::HOLE).map(toolgate_shell_syntax::glob::escaped).collect();
     Some(Value::Pattern(format!("{glob}{}", below.join("*"))))
 }
 

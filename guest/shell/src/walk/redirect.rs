@@ -6,9 +6,9 @@ use super::places::{followed_at, places};
 use super::state::{Input, State, Text};
 use super::{Redirect, RedirectKind, Walk};
 use crate::facts::Presence;
-use crate::path::{absolute, is_stdin, parent};
-use crate::syntax::{self, Descriptor, RedirectOperator, Target};
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
+use toolgate_shell_syntax::syntax::{self, Descriptor, RedirectOperator, Target};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Where standard output goes.
 enum Output {

@@ -1,7 +1,7 @@
 //! What the groups of a regular expression match in a known text, for `[[ =~ ]]`. Only plain ones are read: no alternatives,
 //! no counts, nothing repeated but single characters.
 
-use crate::glob::Pattern;
+use toolgate_shell_syntax::glob::Pattern;
 
 /// Longest expression that is read, in its parts.
 const MAX_PARTS: usize = 200;

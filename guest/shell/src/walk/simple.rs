@@ -15,10 +15,10 @@ use super::redirect::Redirected;
 use super::state::{Input, State, Status, Text};
 use super::{Command, Walk};
 use crate::effect::{self, Effect};
-use crate::path::names_stdin;
-use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
-use crate::word::{Span, Value, Why, Word};
 use crate::wrapper;
+use toolgate_shell_syntax::path::names_stdin;
+use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Programs whose arguments of the form `name=value` are assignments.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
@@ -499,7 +499,7 @@ impl Walk<'_> {
     /// A program that runs nothing else.
     fn program(&mut self, slot: usize, words: &[Word], builtin: bool, before: &State, mut state: State) -> Ends {
         let span = self.commands.get(slot).map_or_else(Span::default, |command| command.span);
-        let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
+        let name = words.first().and_then(Word::known).map(toolgate_shell_syntax::path::basename).unwrap_or_default();
         let arguments: Option<Vec<&str>> =
             words.iter().skip(1).map(|word| word.known().filter(|_| !word.several)).collect();
         let printed = self.printed(name, arguments.as_deref(), builtin, before, &state);
@@ -792,7 +792,7 @@ fn likely(command: &Command) -> Option<Vec<Word>> {
         return None;
     }
     let known = |name: &str| {
-        let name = crate::path::basename(name);
+        let name = toolgate_shell_syntax::path::basename(name);
         super::builtin::runs_in_shell(name) || effect::knows(name) || wrapper::knows(name)
     };
     let name = shape.replace(Value::HOLE, "");

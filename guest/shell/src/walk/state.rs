@@ -10,8 +10,8 @@ use super::known::{Arguments, Content, Folders, Variable};
 use super::table::Table;
 use crate::facts::Facts;
 use crate::shared::Shared;
-use crate::syntax::Node;
-use crate::word::{Value, Why, Word};
+use toolgate_shell_syntax::syntax::Node;
+use toolgate_shell_syntax::word::{Value, Why, Word};
 
 /// Most paths that are kept apart; more make all of them unknown.
 pub(super) const MAX_NAMES: usize = 400;
@@ -133,7 +133,7 @@ impl Input {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Text {
     pub(crate) text: String,
-    pub(crate) span: crate::word::Span,
+    pub(crate) span: toolgate_shell_syntax::word::Span,
     pub(crate) at: Option<usize>,
 }
 

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::state::{State, Text};
 use super::{Command, RedirectKind, Walk};
 use crate::facts::Look as _;
-use crate::path::absolute;
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// Clients, and the options whose values are files of statements.
 #[rustfmt::skip]

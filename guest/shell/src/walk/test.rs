@@ -8,9 +8,9 @@ use super::places::located_at;
 use super::state::State;
 use super::{Walk, regex};
 use crate::facts::Presence;
-use crate::glob::Pattern;
-use crate::syntax::{self, Test};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::glob::Pattern;
+use toolgate_shell_syntax::syntax::{self, Test};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// What bash puts into this is what the last `=~` found: all of it, and each group.
 const REMATCH: &str = "BASH_REMATCH";

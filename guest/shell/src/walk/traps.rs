@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Walk;
 use super::known::Variable;
 use super::state::{Handled, Handler, State};
-use crate::word::{Value, Why, Word, is_name};
+use toolgate_shell_syntax::word::{Value, Why, Word, is_name};
 
 /// The names of the end of a shell as a signal.
 const AT_EXIT: &[&str] = &["EXIT", "exit", "0", "SIGEXIT"];

@@ -15,8 +15,10 @@ use super::expand::{Piece, push_literal, push_value};
 use super::known::Content;
 use super::parameter::{Got, many};
 use super::state::State;
-use crate::syntax::{self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline};
-use crate::word::{Value, Why, Word};
+use toolgate_shell_syntax::syntax::{
+    self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline,
+};
+use toolgate_shell_syntax::word::{Value, Why, Word};
 
 /// Letters that stand for a part of a path after a colon, or change it.
 const MODIFIERS: &str = "aAcefghlPpqQrstux";

@@ -5,7 +5,7 @@ use toolgate_commands::OptionRun;
 use super::open::open;
 use super::words::{Rules, cut, is_open, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind, Times};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// Settings whose value a shell runs: how the name starts and how it ends.
 #[rustfmt::skip]

@@ -5,9 +5,9 @@ use toolgate_commands::OptionRun;
 use super::open::{command, extras, is_stdin, open};
 use super::words::{cut, join, known};
 use super::{Call, Change, Inner, Kind, Language};
-use crate::decode::{self, Base64};
-use crate::inline::{Setting, What};
-use crate::word::{Value, Word};
+use toolgate_scripts::{ScriptEffectKind, Setting};
+use toolgate_shell_syntax::decode::{self, Base64};
+use toolgate_shell_syntax::word::{Value, Word};
 
 pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     let (scan, change) = call.scan();
@@ -189,6 +189,7 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
 
 /// Whether a sed script runs commands or writes files. What cannot be followed does.
 fn sed_acts(script: &str) -> bool {
-    let script = crate::inline::read(Language::Sed, script, Setting::TEXT);
-    !script.complete || script.deeds.iter().any(|deed| !matches!(deed.what, What::Read(_) | What::List(_)))
+    let script = toolgate_scripts::read(Language::Sed, script, Setting::TEXT);
+    !script.complete
+        || script.effects.iter().any(|deed| !matches!(deed.what, ScriptEffectKind::Read(_) | ScriptEffectKind::List(_)))
 }

@@ -6,7 +6,7 @@ use super::open::{command, finish_command, rest, text_of, unseen};
 use super::options::Scan;
 use super::words::{argument, fill, join, known, quote};
 use super::{Call, Change, Directory, Inner, Kind};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// How many arguments of `parallel` are put into its text one by one.
 const MAX_ARGUMENTS: usize = 64;

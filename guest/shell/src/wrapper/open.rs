@@ -5,8 +5,8 @@ use toolgate_commands::{OptionRun, RunCode, RunForm, Trait};
 use super::options::Scan;
 use super::words::{Rules, cut, is_open, join, known, split};
 use super::{Call, Change, Inner, Kind, git, inline, many, remote, shells, terminals, tools};
-use crate::path;
-use crate::word::{Value, Why, Word};
+use toolgate_shell_syntax::path;
+use toolgate_shell_syntax::word::{Value, Why, Word};
 
 /// Whether a word stands for standard input.
 pub(super) fn is_stdin(word: &Word) -> bool {

@@ -7,7 +7,7 @@ use toolgate_commands::{Opt, OptionRun, Takes, Trait};
 use super::table::Row;
 use super::words::{assignment, cut, is_open};
 use super::{Change, Directory, Times};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// How many letters one word of short options may have; one with more is no option of anything.
 const MAX_LETTERS: usize = 64;

@@ -7,7 +7,7 @@ use super::options::Scan;
 use super::words::{cut, join, known};
 use super::{Call, Change, Directory, Inner, Kind, Times, is_shell};
 use crate::host;
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
     let (scan, mut change) = call.scan();

@@ -8,7 +8,7 @@ use super::table;
 use super::words::{Rules, cut, is_open, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind};
 use crate::foreign::{ForeignShell, reads_as_fish};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// How many words of `env -S` bring another one before it is no longer followed.
 const MAX_SPLITS: usize = 16;
@@ -273,7 +273,11 @@ pub(super) fn foreign(call: Call<'_>) -> Vec<Inner> {
     if scan.stopped {
         return Vec::new();
     }
-    let name = call.words.first().map(|word| crate::path::basename(word.text()).to_owned()).unwrap_or_default();
+    let name = call
+        .words
+        .first()
+        .map(|word| toolgate_shell_syntax::path::basename(word.text()).to_owned())
+        .unwrap_or_default();
     let mut found: Vec<Inner> = extras(&scan, &change);
     let shell = ForeignShell::Other(name);
     let texts = scan.values(OptionRun::Foreign).cloned();
@@ -320,7 +324,7 @@ pub(super) fn source(call: Call<'_>) -> Vec<Inner> {
     let words = behind(&call, &scan);
     let Some((path, args)) = words.split_first() else { return Vec::new() };
     let args = args.to_vec();
-    let stdin = path.known().is_some_and(crate::path::is_stdin);
+    let stdin = path.known().is_some_and(toolgate_shell_syntax::path::is_stdin);
     let kind =
         if stdin { Kind::Stdin { language: None, args } } else { Kind::File { path: path.clone(), args, here: true } };
     vec![Inner::new(kind, &change)]

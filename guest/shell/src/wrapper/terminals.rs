@@ -6,7 +6,7 @@ use super::open::{command, extras, finish, finish_command, rest, text_of, unseen
 use super::table;
 use super::words::{Rules, assignment, cut, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// How deep tmux commands inside tmux commands are followed.
 const MAX_DEPTH: usize = 4;

@@ -1,7 +1,7 @@
 //! One row a command: its words, and what they run.
 
 use super::{Change, Directory, Inner, Kind, Language, Times, inner, xargs};
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Words at blanks; single quotes keep blanks, `$NAME` is not known, `"$NAME"` is one word, a star is a glob.
 fn words(text: &str) -> Vec<Word> {

@@ -5,7 +5,7 @@ use toolgate_commands::OptionRun;
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::words::{assignment, cut, is_open, known};
 use super::{Call, Change, Directory, Inner, Kind};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// `uv run` takes a program, a Python file or nothing.
 pub(super) fn uv_run(call: Call<'_>) -> Vec<Inner> {

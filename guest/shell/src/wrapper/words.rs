@@ -1,6 +1,6 @@
 //! Making words out of words: cutting, joining, placeholders.
 
-use crate::word::{Span, Value, Why, Word, in_quotes};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word, in_quotes};
 
 /// Whether the word may turn out to be anything, an option too.
 pub(super) fn is_open(word: &Word) -> bool {

@@ -2,7 +2,6 @@
 
 use super::options;
 use crate::facts::{Look as _, Presence};
-use crate::path::absolute;
 use crate::shared::Shared;
 use crate::walk::Walk;
 use crate::walk::control::Ends;
@@ -10,7 +9,8 @@ use crate::walk::known::{Content, Folders, Other, Variable};
 use crate::walk::parameter::Got;
 use crate::walk::places::{made_up, other_below};
 use crate::walk::state::{State, Status};
-use crate::word::{Span, Value, Word};
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// Longest path that a system takes, in bytes; changing to a longer one fails.
 const MAX_PATH: usize = 4_096;

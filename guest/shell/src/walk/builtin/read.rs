@@ -6,7 +6,7 @@ use super::{options, texts_of_options};
 use crate::walk::Walk;
 use crate::walk::control::Ends;
 use crate::walk::state::{Input, State, Status};
-use crate::word::{Value, Word, is_name};
+use toolgate_shell_syntax::word::{Value, Word, is_name};
 
 /// What `read` is told.
 struct Told {

@@ -3,7 +3,7 @@
 use crate::walk::Walk;
 use crate::walk::known::Arguments;
 use crate::walk::state::{Errexit, State, Status};
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 impl Walk<'_> {
     pub(super) fn set(&mut self, arguments: &[Word], span: Span, state: &mut State) -> Status {

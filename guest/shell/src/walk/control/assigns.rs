@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::syntax::{
+use crate::walk::builtin::runs_in_shell;
+use crate::walk::state::{Function, State};
+use toolgate_shell_syntax::syntax::{
     Assigned, Assignment, Descriptor, Element, Index, Item, List, Node, NodeKind, Operation, Part, Redirect, Target,
     Test, Word,
 };
-use crate::walk::builtin::runs_in_shell;
-use crate::walk::state::{Function, State};
-use crate::word::{is_name, name_length};
+use toolgate_shell_syntax::word::{is_name, name_length};
 
 /// Builtins that change neither variables nor the shell, whatever they are given.
 const HARMLESS: &[&str] = &[

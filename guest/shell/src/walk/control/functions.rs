@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::{Ends, assigns, exit_of};
-use crate::syntax::Node;
 use crate::walk::known::Variable;
 use crate::walk::state::{Errexit, Function, Input, State, Status};
 use crate::walk::{Frame, FrameKind, MAX_COMMANDS, Walk};
-use crate::word::Word;
+use toolgate_shell_syntax::syntax::Node;
+use toolgate_shell_syntax::word::Word;
 
 /// How often a function is followed inside itself.
 const MAX_RECURSION: usize = 8;

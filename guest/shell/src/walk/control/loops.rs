@@ -1,10 +1,10 @@
 //! Loops: round by round as long as it is known that there is another one, then all others at once.
 
 use super::{Ends, exit_of};
-use crate::syntax::{List, Word as Written};
 use crate::walk::state::{Input, NOWHERE, State, Status};
 use crate::walk::{Frame, FrameKind, Joiner, Walk};
-use crate::word::{Value, Why};
+use toolgate_shell_syntax::syntax::{List, Word as Written};
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// How many rounds of a loop are run one by one.
 const MAX_ROUNDS: usize = 256;

@@ -1,6 +1,6 @@
 //! Words as arguments, and as elements of an array: a glob among them may be any number of them.
 
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Whether more than this one may come out of a word, other than by a glob, which stays one among the arguments.
 pub(in crate::walk) fn is_open_ended(word: &Word) -> bool {

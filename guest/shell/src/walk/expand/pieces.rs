@@ -1,8 +1,8 @@
 //! The parts of a word that is being put together: splitting them into words, and joining them to one.
 
-use crate::glob;
-use crate::syntax::Literal;
-use crate::word::{Span, Value, Why, Word};
+use toolgate_shell_syntax::glob;
+use toolgate_shell_syntax::syntax::Literal;
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// A part of a word that is being put together.
 #[derive(Clone, Debug)]

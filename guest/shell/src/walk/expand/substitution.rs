@@ -1,10 +1,10 @@
 //! Substitutions: what `$(..)` comes to.
 
 use crate::effect::Kind as EffectKind;
-use crate::syntax::{self, NodeKind, RedirectOperator, Target};
 use crate::walk::state::{Errexit, State};
 use crate::walk::{Command, Printed, RedirectKind, SUBSTITUTION, Walk};
-use crate::word::{Value, Why, Word};
+use toolgate_shell_syntax::syntax::{self, NodeKind, RedirectOperator, Target};
+use toolgate_shell_syntax::word::{Value, Why, Word};
 
 impl Walk<'_> {
     /// Runs the commands of a substitution; what they print.
@@ -98,7 +98,7 @@ impl Walk<'_> {
         if name.known() != Some("dirname") || !is_own || options.iter().any(|word| word.known() != Some("--")) {
             return None;
         }
-        let shape = crate::path::dirname(shape);
+        let shape = toolgate_shell_syntax::path::dirname(shape);
         shape.contains(Value::HOLE).then(|| Value::Unknown { why: Why::Temporary, shape: shape.to_owned() })
     }
 
@@ -138,7 +138,7 @@ impl Walk<'_> {
         let (Some(target), Some(folder)) = (target.known(), state.folders.certain()) else {
             return Some(Value::hole(Why::CommandOutput));
         };
-        let path = crate::path::absolute(target, folder);
+        let path = toolgate_shell_syntax::path::absolute(target, folder);
         let content = state.files.made(&path).and_then(|made| made.content.clone());
         Some(match content {
             Some(content) => Value::Known(content.text.trim_end_matches('\n').to_owned()),

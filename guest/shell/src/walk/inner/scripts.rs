@@ -3,15 +3,15 @@
 use std::rc::Rc;
 
 use crate::facts::{Look as _, Presence};
-use crate::inline::Setting;
-use crate::path::absolute;
 use crate::walk::control::Ends;
-use crate::walk::deeds::arguments as given;
 use crate::walk::dialect::Dialect;
+use crate::walk::script_effects::arguments as given;
 use crate::walk::state::{Input, State, Status, Text};
 use crate::walk::{MAX_SCRIPTS, Walk};
-use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::Language;
+use toolgate_scripts::Setting;
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Interpreters whose files are read as shell text. Not all that are shells to `wrapper::is_shell`: csh and fish have files in
 /// another language, of which a text on a command line has little. `busybox` is one by its first argument.
@@ -61,7 +61,12 @@ impl Walk<'_> {
         state: State,
         stored: bool,
     ) -> Ends {
-        let name = arguments.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
+        let name = arguments
+            .first()
+            .and_then(Word::known)
+            .map(toolgate_shell_syntax::path::basename)
+            .unwrap_or_default()
+            .to_owned();
         if !self.may_nest() {
             return Ends::of(state);
         }
@@ -93,8 +98,8 @@ impl Walk<'_> {
         let plain = |word: &Word| {
             let text = word.text();
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
-            let named =
-                name.starts_with('-') || value.len() + name.len() + 1 == text.len() && crate::word::is_name(name);
+            let named = name.starts_with('-')
+                || value.len() + name.len() + 1 == text.len() && toolgate_shell_syntax::word::is_name(name);
             let certain = match &word.value {
                 Value::Known(_) => !is_file(value),
                 Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
@@ -148,7 +153,7 @@ impl Walk<'_> {
                 // The shell that is given the file by name, if the file is not run by its own.
                 let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
                 let runner = runner.filter(|name| arguments.first().and_then(Word::known) != Some(name));
-                let runner = runner.map(crate::path::basename).filter(|name| SHELLS.contains(name));
+                let runner = runner.map(toolgate_shell_syntax::path::basename).filter(|name| SHELLS.contains(name));
                 let reader = runner.or(program).map_or(Reader::Sh, reader);
                 self.text_in(&word, reader, shell, own)
             }
@@ -292,7 +297,7 @@ pub(super) fn reader(name: &str) -> Reader {
 /// The program that the first line of a script names, without `env`.
 fn first_program(text: &str) -> Option<&str> {
     let interpreter = text.lines().next()?.strip_prefix("#!")?;
-    interpreter.split_whitespace().map(crate::path::basename).find(|name| *name != "env")
+    interpreter.split_whitespace().map(toolgate_shell_syntax::path::basename).find(|name| *name != "env")
 }
 
 /// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.

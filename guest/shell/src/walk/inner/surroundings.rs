@@ -1,15 +1,15 @@
 //! The surroundings of what is run: what a wrapper changes of them, and what a process of its own has.
 
 use crate::facts::{Look as _, Presence};
-use crate::path::{absolute, parent};
 use crate::shared::Shared;
 use crate::walk::Walk;
 use crate::walk::expand::{argument, is_open_ended};
 use crate::walk::known::{Content, Folders, Other, Variable};
 use crate::walk::places::made_up;
 use crate::walk::state::{Errexit, State, Status};
-use crate::word::{Value, Word};
 use crate::wrapper::{Change, Directory};
+use toolgate_shell_syntax::path::{absolute, parent};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// Beginnings of the names of variables that shells do not set themselves, and that have other programs run code.
 const OTHERS: &[&str] = &["LD_", "DYLD_", "NODE_", "PYTHON", "PERL5", "RUBY"];
