@@ -7,11 +7,11 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolgate_rules::command_json::{CommandJson, Writer};
-use toolgate_shell::{Facts, Files, Look, extract_shell_path_hints, parse};
+use toolgate_shell::{Facts, FileOracle, Files, extract_shell_path_hints, parse};
 
 use toolgate_rules::call::{Action, Call, Field, Kind as Tool};
 use toolgate_rules::extensions::Provided;
-use toolgate_rules::{Explanation, Guard, Layer, Passing, Test, Tested, World};
+use toolgate_rules::{Explanation, Guard, GuardHost, Layer, Test, Tested, VolatileFiles};
 
 /// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
 const SCHEMA: u32 = 1;
@@ -49,7 +49,7 @@ impl Request {
         self.home.as_deref().or_else(named)
     }
 
-    fn facts(&self, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Facts {
+    fn facts(&self, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Facts {
         let mut facts = Facts::new(&self.cwd);
         if let Some(provided) = provided {
             provided.renew(&self.command);
@@ -65,7 +65,7 @@ impl Request {
             facts = facts.complete();
         }
         match files {
-            Some(files) if self.may_change => facts.files(Rc::new(Passing(files))),
+            Some(files) if self.may_change => facts.files(Rc::new(VolatileFiles(files))),
             Some(files) => facts.files(files),
             None => facts,
         }
@@ -133,7 +133,7 @@ fn written(answer: &impl Serialize) -> Result<String, String> {
 ///
 /// # Errors
 /// If the request makes no sense; the sentence names the field.
-pub fn walk(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
+pub fn walk(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let script = parse(&request.command, &request.facts(files, provided));
     let trackers = names(provided);
@@ -146,7 +146,7 @@ pub fn walk(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provid
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn files(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
+pub fn files(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let facts = request.facts(files, provided);
     let script = parse(&request.command, &facts);
@@ -164,7 +164,7 @@ pub fn files(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provi
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn hints(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
+pub fn hints(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let facts = request.facts(files, provided);
     let paths = extract_shell_path_hints(&request.command, &facts, &request.workspace_root);
@@ -175,7 +175,7 @@ pub fn hints(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provi
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<String, String> {
+pub fn explain(request: &str, guard: &Guard, world: &mut dyn GuardHost) -> Result<String, String> {
     let request = Request::read(request)?;
     let call = Call {
         kind: Tool::Shell,

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use toolgate_host::{Capabilities, Engine, Gate, Plugin, Session, ToolCall};
-use toolgate_rules::{Guard, NoWorld};
+use toolgate_rules::{Guard, NoHost};
 use toolgate_tests::{builtin, native_call, resident, shared, target, verdict_cases};
 use wasmtime::{Instance, Module, Store, TypedFunc};
 
@@ -191,7 +191,7 @@ fn main() -> Outcome<()> {
     runtime.block_on(warm.start())?;
     for command in &commands {
         runtime.block_on(warm.judge(&call(command)));
-        guard.judge(&native_call(&call(command)), &mut NoWorld);
+        guard.judge(&native_call(&call(command)), &mut NoHost);
     }
     let mut verdict = |command: &str| {
         let call = call(command);
@@ -199,7 +199,7 @@ fn main() -> Outcome<()> {
     };
     let mut native = |command: &str| {
         let call = native_call(&call(command));
-        timed(|| guard.judge(&call, &mut NoWorld))
+        timed(|| guard.judge(&call, &mut NoHost))
     };
     Costs::of(&commands, Rounds::InARow(rounds), &mut native, &mut verdict)?.print("verdict, all packs, in a row");
     let rounds = Rounds::InTurn(rounds);

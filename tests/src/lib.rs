@@ -9,7 +9,7 @@ use toolgate_host::{
     Action, Decision, Engine, Evidence, Field, Finding, LoadError, Plugin, ToolCall, ToolKind, Verdict,
 };
 use toolgate_rules::call::{self, Call};
-use toolgate_rules::{Guard, Layer, NoWorld};
+use toolgate_rules::{Guard, Layer, NoHost};
 
 /// The workspace's root.
 pub fn root() -> PathBuf {
@@ -172,12 +172,12 @@ pub type Wrong = Vec<(Option<u32>, String)>;
 pub fn native_verdict(plain: &Guard, case: &Value) -> (Verdict, Wrong) {
     let call = native_call(&tool_call(case));
     let Some(rules) = case["rules"].as_str() else {
-        return (as_the_component_says(plain.judge(&call, &mut NoWorld)), Wrong::new());
+        return (as_the_component_says(plain.judge(&call, &mut NoHost)), Wrong::new());
     };
     let mut guard = plain.clone();
     let wrong = guard.load("rules.yaml", Layer::Project, rules.as_bytes());
     let wrong = wrong.into_iter().map(|problem| (problem.line, problem.message)).collect();
-    (as_the_component_says(guard.judge(&call, &mut NoWorld)), wrong)
+    (as_the_component_says(guard.judge(&call, &mut NoHost)), wrong)
 }
 
 fn as_the_component_says(verdict: call::Verdict) -> Verdict {

@@ -2,7 +2,7 @@
 
 use super::rule::Layer;
 use super::rules::Guard;
-use super::world::NoWorld;
+use super::world::NoHost;
 use crate::call::{Call, Events, Field, Happened, Kind};
 
 /// Where the commands of tests run.
@@ -58,7 +58,7 @@ impl Guard {
                         events: test.after.as_deref().map(happened),
                         ..Call::default()
                     };
-                    let findings = self.judge(&call, &mut NoWorld).findings;
+                    let findings = self.judge(&call, &mut NoHost).findings;
                     let fired: Vec<String> = findings.into_iter().map(|finding| finding.rule).collect();
                     if fired.contains(&rule.name) != test.fires {
                         tested.failed.push(Failed {

@@ -4,7 +4,7 @@
 //! for it, and it makes one hold again that it ends.
 
 use super::read::{on_unknown, unknown_key};
-use super::rule::{Condition, Layer, When};
+use super::rule::{Condition, Conditions, Layer};
 use super::yaml::Node;
 use crate::call::{Events, Happened};
 
@@ -100,7 +100,7 @@ pub(super) fn read_missing(layer: Layer, value: Node, unknown: &mut bool) -> Res
 }
 
 /// Whether conditions ask for events.
-pub(super) fn asked_for(when: &When) -> bool {
+pub(super) fn asked_for(when: &Conditions) -> bool {
     when.any(&|condition| matches!(condition, Condition::Missing(_)))
 }
 

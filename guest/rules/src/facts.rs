@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use toolgate_shell::{Look, Presence};
+use toolgate_shell::{FileOracle, Presence};
 
 /// How often the host is asked for one text. A hook may make 1 000 host calls; whatever is asked for after this many
 /// is unknown.
@@ -18,7 +18,7 @@ const LONGEST: usize = 4_096;
 
 /// What is at a path, links not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PathKind {
     /// Nothing, or nothing that may be looked at.
     Nothing,
     /// A regular file.
@@ -36,7 +36,7 @@ pub enum Found {
 /// Answers for the file system. `None` is a refusal: nothing more is asked then.
 pub trait Answers {
     /// What is at each of these paths, in their order.
-    fn stat(&self, paths: &[String]) -> Option<Vec<Found>>;
+    fn stat(&self, paths: &[String]) -> Option<Vec<PathKind>>;
 
     /// The path behind the links of this one, and whether there is anything. The inner `None` if it cannot be told.
     fn resolve(&self, path: &str) -> Option<Option<(String, bool)>>;
@@ -49,7 +49,7 @@ pub trait Answers {
 #[derive(Debug)]
 pub struct Remembered<A> {
     answers: A,
-    found: RefCell<HashMap<String, Found>>,
+    found: RefCell<HashMap<String, PathKind>>,
     behind: RefCell<HashMap<String, Presence>>,
     left: Cell<u32>,
 }
@@ -70,7 +70,7 @@ impl<A: Answers> Remembered<A> {
         answer
     }
 
-    fn found(&self, path: &str) -> Option<Found> {
+    fn found(&self, path: &str) -> Option<PathKind> {
         if let Some(found) = self.found.borrow().get(path) {
             return Some(*found);
         }
@@ -79,8 +79,8 @@ impl<A: Answers> Remembered<A> {
         for folder in above.collect::<Vec<_>>().into_iter().rev().take(ABOVE).filter(|folder| *folder != path) {
             match self.found.borrow().get(folder) {
                 // A folder that is known says that those above it are there, and nothing is below what is no folder.
-                Some(Found::Folder | Found::Link | Found::Hidden) => break,
-                Some(_) => return Some(Found::Nothing),
+                Some(PathKind::Folder | PathKind::Link | PathKind::Hidden) => break,
+                Some(_) => return Some(PathKind::Nothing),
                 None => paths.push(folder.to_owned()),
             }
         }
@@ -91,18 +91,18 @@ impl<A: Answers> Remembered<A> {
     }
 }
 
-impl<A: Answers> Look for Remembered<A> {
+impl<A: Answers> FileOracle for Remembered<A> {
     fn look(&self, path: &str) -> Presence {
         if path.len() > LONGEST || !path.starts_with('/') {
             return Presence::Unknown;
         }
         match self.found(path) {
-            None | Some(Found::Hidden) => Presence::Unknown,
-            Some(Found::Nothing) => Presence::Absent,
-            Some(Found::File) => Presence::File,
-            Some(Found::Folder) => Presence::Folder,
-            Some(Found::Other) => Presence::Other,
-            Some(Found::Link) => {
+            None | Some(PathKind::Hidden) => Presence::Unknown,
+            Some(PathKind::Nothing) => Presence::Absent,
+            Some(PathKind::File) => Presence::File,
+            Some(PathKind::Folder) => Presence::Folder,
+            Some(PathKind::Other) => Presence::Other,
+            Some(PathKind::Link) => {
                 if let Some(presence) = self.behind.borrow().get(path) {
                     return *presence;
                 }
@@ -110,11 +110,11 @@ impl<A: Answers> Look for Remembered<A> {
                     None | Some(None) => Presence::Unknown,
                     Some(Some((_, false))) => Presence::Absent,
                     Some(Some((real, true))) => match self.found(&real) {
-                        Some(Found::File) => Presence::File,
-                        Some(Found::Folder) => Presence::Folder,
-                        Some(Found::Other) => Presence::Other,
+                        Some(PathKind::File) => Presence::File,
+                        Some(PathKind::Folder) => Presence::Folder,
+                        Some(PathKind::Other) => Presence::Other,
                         // It has changed meanwhile.
-                        None | Some(Found::Nothing | Found::Link | Found::Hidden) => Presence::Unknown,
+                        None | Some(PathKind::Nothing | PathKind::Link | PathKind::Hidden) => Presence::Unknown,
                     },
                 };
                 self.behind.borrow_mut().insert(path.to_owned(), presence);
@@ -142,13 +142,13 @@ mod tests {
     use super::*;
 
     /// A file system as a list, which counts how often it is asked.
-    struct List(&'static [(&'static str, Found, &'static str)], Cell<u32>);
+    struct List(&'static [(&'static str, PathKind, &'static str)], Cell<u32>);
 
     impl Answers for &List {
-        fn stat(&self, paths: &[String]) -> Option<Vec<Found>> {
+        fn stat(&self, paths: &[String]) -> Option<Vec<PathKind>> {
             self.1.set(self.1.get() + 1);
             let found = |path: &String| self.0.iter().find(|(name, _, _)| name == path);
-            Some(paths.iter().map(|path| found(path).map_or(Found::Nothing, |(_, found, _)| *found)).collect())
+            Some(paths.iter().map(|path| found(path).map_or(PathKind::Nothing, |(_, found, _)| *found)).collect())
         }
 
         fn resolve(&self, path: &str) -> Option<Option<(String, bool)>> {
@@ -166,15 +166,15 @@ mod tests {
         }
     }
 
-    const FILES: &[(&str, Found, &str)] = &[
-        ("/", Found::Folder, "/"),
-        ("/p", Found::Folder, "/p"),
-        ("/p/f", Found::File, "/p/f"),
-        ("/p/link", Found::Link, "/p"),
-        ("/p/dangling", Found::Link, "/p/none"),
-        ("/p/round", Found::Link, ""),
-        ("/dev", Found::Folder, "/dev"),
-        ("/dev/null", Found::Other, "/dev/null"),
+    const FILES: &[(&str, PathKind, &str)] = &[
+        ("/", PathKind::Folder, "/"),
+        ("/p", PathKind::Folder, "/p"),
+        ("/p/f", PathKind::File, "/p/f"),
+        ("/p/link", PathKind::Link, "/p"),
+        ("/p/dangling", PathKind::Link, "/p/none"),
+        ("/p/round", PathKind::Link, ""),
+        ("/dev", PathKind::Folder, "/dev"),
+        ("/dev/null", PathKind::Other, "/dev/null"),
     ];
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
     fn who_refuses_is_not_asked_again() {
         struct Denied(Cell<u32>);
         impl Answers for &Denied {
-            fn stat(&self, _: &[String]) -> Option<Vec<Found>> {
+            fn stat(&self, _: &[String]) -> Option<Vec<PathKind>> {
                 self.0.set(self.0.get() + 1);
                 None
             }

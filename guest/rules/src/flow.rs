@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use toolgate_shell::{Command, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
+use toolgate_shell::{Command, FileOracle, Joiner, Kind, Presence, Runs, Script, Span, Value, Why, Word};
 
 use self::explained::{is_located, is_located_file, is_setup, lists_names, runs_listed};
 use self::files::Files;
@@ -49,7 +49,7 @@ const SCRIPT_READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "so
 
 /// Something that is run without anyone having seen it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct UnseenRun {
     pub(crate) source: Source,
     /// It went through a file, which can be looked at between.
     pub(crate) file: bool,
@@ -61,10 +61,10 @@ pub(crate) struct Run {
     pub(crate) span: Span,
 }
 
-impl Run {
+impl UnseenRun {
     /// What a command runs, or a part of it.
     fn of(command: &Command, source: Source, file: bool, span: Span) -> Self {
-        Run { source, file, vouched: false, stored: command.stored, span }
+        UnseenRun { source, file, vouched: false, stored: command.preexisting, span }
     }
 }
 
@@ -72,9 +72,9 @@ impl Run {
 pub(crate) fn unseen(
     script: &Script,
     text: &str,
-    look: Option<&dyn Look>,
+    look: Option<&dyn FileOracle>,
     earlier: &Memory,
-) -> (Vec<Run>, Option<Memory>) {
+) -> (Vec<UnseenRun>, Option<Memory>) {
     let mut found = Vec::new();
     let mut alike = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
@@ -87,7 +87,7 @@ pub(crate) fn unseen(
         // A patch that is not in the text may change any file.
         let patches = matches!(command.program(), Some("apply_patch" | "applypatch" | "apply-patch"));
         if patches && command.effects.iter().any(|effect| !matches!(effect.path, Value::Known(_))) {
-            found.push(Run::of(command, Source::Unseen, false, command.span));
+            found.push(UnseenRun::of(command, Source::Unseen, false, command.span));
         }
         // What is inside a command is listed behind it. All of a script that was read stands in one place.
         let behind = commands.get(at + 1..).unwrap_or_default().iter().copied();
@@ -143,7 +143,7 @@ pub(crate) fn unseen(
 
 /// What a shell runs whose commands are not seen, with where they come from: what stands inside it, what is before it in its
 /// pipeline, what variables may hold.
-fn run_unseen(command: &Command, inner: &[&Command], piped: &[&Command], variable: Option<Source>) -> Run {
+fn run_unseen(command: &Command, inner: &[&Command], piped: &[&Command], variable: Option<Source>) -> UnseenRun {
     let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
     // Of a text with names put in, its own commands are none of what it comes from.
     let is_filled = command.words.iter().any(|word| matches!(word.value, Value::Unknown { why: Why::Argument, .. }));
@@ -164,12 +164,12 @@ fn run_unseen(command: &Command, inner: &[&Command], piped: &[&Command], variabl
     let fetches: Vec<&Command> = inner.iter().chain(piped).filter(|other| source(other).is_some()).copied().collect();
     let elsewhere = network || by_output || by_variable && variable.is_some();
     let vouched = !elsewhere && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
-    let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
-    Run { vouched, ..run }
+    let run = UnseenRun::of(command, from.unwrap_or(Source::Unseen), false, command.span);
+    UnseenRun { vouched, ..run }
 }
 
 /// Code in another language that is what a command prints, where that comes from elsewhere.
-fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) -> Option<Run> {
+fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) -> Option<UnseenRun> {
     let interprets = command.program().is_some_and(interprets);
     let printed = |word: &Word| {
         matches!(
@@ -182,27 +182,27 @@ fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) 
     }
     let from = inner.iter().filter_map(|other| source(other)).max();
     let from = from.or(variable.filter(|_| is_code_computed(command)))?;
-    Some(Run::of(command, from, false, command.span))
+    Some(UnseenRun::of(command, from, false, command.span))
 }
 
 /// A script that is there, and that could not be read.
-fn run_stored(command: &Command, look: Option<&dyn Look>) -> Option<Run> {
+fn run_stored(command: &Command, look: Option<&dyn FileOracle>) -> Option<UnseenRun> {
     let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
     let script = runs.find_map(|effect| effect.path.known())?;
     let unread = command.opaque && command.program().is_some_and(|program| SCRIPT_READERS.contains(&program));
     let there = || look.is_some_and(|look| look.look(script) == Presence::File);
-    (unread && there()).then(|| Run::of(command, Source::Unseen, true, command.span))
+    (unread && there()).then(|| UnseenRun::of(command, Source::Unseen, true, command.span))
 }
 
 /// A program that a glob leaves open.
-fn guessed_program(command: &Command) -> Option<Run> {
+fn guessed_program(command: &Command) -> Option<UnseenRun> {
     let word = command.words.first()?;
     let Value::Pattern(pattern) = &word.value else { return None };
-    is_guessed(pattern, command.shell_cwd.as_deref()).then(|| Run::of(command, Source::Unseen, false, word.span))
+    is_guessed(pattern, command.shell_cwd.as_deref()).then(|| UnseenRun::of(command, Source::Unseen, false, word.span))
 }
 
 /// A program that is named by what a command prints.
-fn computed_program(command: &Command, inner: &[&Command], variable: Option<Source>) -> Option<Run> {
+fn computed_program(command: &Command, inner: &[&Command], variable: Option<Source>) -> Option<UnseenRun> {
     let word = command.words.first()?;
     let Value::Unknown { why: Why::CommandOutput, shape } = &word.value else { return None };
     let named: Vec<&Command> = inner.iter().filter(|other| other.span.is_inside(word.span)).copied().collect();
@@ -210,7 +210,7 @@ fn computed_program(command: &Command, inner: &[&Command], variable: Option<Sour
         return None;
     }
     let from = named.iter().filter_map(|other| source(other)).max().max(variable);
-    Some(Run::of(command, from.unwrap_or(Source::Unseen), false, word.span))
+    Some(UnseenRun::of(command, from.unwrap_or(Source::Unseen), false, word.span))
 }
 
 /// How commands stand in their lists and in each other.

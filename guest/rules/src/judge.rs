@@ -3,30 +3,30 @@
 //! | Module | For |
 //! |---|---|
 //! | `commands` | the rules of packs and files on commands |
-//! | `coded` | the rules of which code says when they fire, or agrees last where all their keys say so |
-//! | `ends` | processes that are ended by what fits the gate as well |
+//! | `native` | the rules of which code says when they fire, or agrees last where all their keys say so |
+//! | `process_kill` | processes that are ended by what fits the gate as well |
 //! | `fields` | the rules on the fields of file tools |
-//! | `held` | whether git holds all that a git command overwrites or removes |
+//! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
 //! | `later` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
-//! | `reads` | what is read along with a folder |
+//! | `recursive_reads` | what is read along with a folder |
 //! | `refs` | what git commands of one text mean for each other |
 //! | `settings` | git commands that take away what has an agent ask Toolgate |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
-//! | `typed` | commands that wait for text, where that is not seen |
+//! | `interactive` | commands that wait for text, where that is not seen |
 
-mod coded;
 mod commands;
-mod ends;
 mod fields;
-mod held;
+mod git_recoverable;
+mod interactive;
 mod later;
+mod native;
 mod paths;
-mod reads;
+mod process_kill;
+mod recursive_reads;
 mod refs;
 mod settings;
 mod tools;
-mod typed;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -34,19 +34,19 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use toolgate_shell::{
-    Facts, ForeignShell, Look, Presence, Runs, Script, Span, Value, Why, Word, absolute, looks_like_powershell, parse,
-    parse_foreign, patch,
+    Facts, FileOracle, ForeignShell, Presence, Runs, Script, Span, Value, Why, Word, absolute, looks_like_powershell,
+    parse, parse_foreign, patch,
 };
 
-pub(crate) use self::coded::Coded;
+pub(crate) use self::native::NativeRule;
 use self::paths::Touched;
-use super::matching::{Miss, Reach, Scene, Subject};
+use super::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
 use super::observers::Witnessed;
 use super::overrides;
-use super::place::{Map, RealMap};
+use super::path_zone::{Map, RealMap};
 use super::rule::{Rule, named};
 use super::rules::Guard;
-use super::world::World;
+use super::world::GuardHost;
 use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
@@ -54,9 +54,9 @@ const LONGEST_EVIDENCE: usize = 400;
 
 /// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
 /// not to be, and no condition on what is there decides that a command never runs.
-pub struct Passing(pub Rc<dyn Look>);
+pub struct VolatileFiles(pub Rc<dyn FileOracle>);
 
-impl Look for Passing {
+impl FileOracle for VolatileFiles {
     fn look(&self, path: &str) -> Presence {
         match self.0.look(path) {
             Presence::Absent => Presence::Unknown,
@@ -101,16 +101,16 @@ pub struct Explanation {
 
 impl Guard {
     /// Judges a call.
-    pub fn judge(&self, call: &Call, world: &mut dyn World) -> Verdict {
-        self.inquire(call, world, false).verdict
+    pub fn judge(&self, call: &Call, world: &mut dyn GuardHost) -> Verdict {
+        self.evaluate(call, world, false).verdict
     }
 
     /// Judges a call and says how.
-    pub fn explain(&self, call: &Call, world: &mut dyn World) -> Explanation {
-        self.inquire(call, world, true)
+    pub fn explain(&self, call: &Call, world: &mut dyn GuardHost) -> Explanation {
+        self.evaluate(call, world, true)
     }
 
-    fn inquire(&self, call: &Call, world: &mut dyn World, explains: bool) -> Explanation {
+    fn evaluate(&self, call: &Call, world: &mut dyn GuardHost, explains: bool) -> Explanation {
         // Facts that do not know the place itself speak of another machine.
         let here = absolute("", &call.cwd);
         let look = world.look().filter(|look| look.look(&here) == Presence::Folder);
@@ -125,14 +125,14 @@ impl Guard {
             facts = facts.home(home);
         }
         if let Some(look) = &look {
-            facts = facts.files(Rc::new(Passing(Rc::clone(look))));
+            facts = facts.files(Rc::new(VolatileFiles(Rc::clone(look))));
         }
         if let Some(trackers) = &self.trackers {
             facts = facts.trackers(Rc::clone(trackers));
         }
         let map = Map::new(&call.workspace, call.home.as_deref()).called(&call.workspace_names);
         let real_map = OnceCell::new();
-        let mut inquiry = Inquiry {
+        let mut evaluation = Evaluation {
             guard: self,
             call,
             map: &map,
@@ -143,7 +143,7 @@ impl Guard {
             considered: explains.then(Vec::new),
             comments: Vec::new(),
             branches: HashMap::new(),
-            held: held::Answers::default(),
+            held: git_recoverable::Answers::default(),
             rows: FxHashMap::default(),
             trackers,
             memory: None,
@@ -156,10 +156,10 @@ impl Guard {
                     Kind::Write => patch(&command.value, &call.cwd),
                     _ => shell_text(&command.value, call.shell.as_deref(), &facts),
                 };
-                inquiry.command(command, &parsed, world, look.as_deref());
+                evaluation.command(command, &parsed, world, look.as_deref());
                 script = Some(parsed);
             }
-            (None, Kind::Shell) => inquiry.coded(Coded::NoCommand, "", Vec::new()),
+            (None, Kind::Shell) => evaluation.native(NativeRule::NoCommand, "", Vec::new()),
             (None, _) => {}
         }
         if let (Some(first), Some(command)) = (&script, &call.command)
@@ -169,24 +169,24 @@ impl Guard {
             // What nothing sets may be empty: `$X/*` is `/*` then, and `${X:-rm}` is rm.
             let facts = facts.variable("TMPDIR", "/tmp/tmpdir").variable("USER", "user").complete();
             let second = parse(&command.value, &facts);
-            inquiry.unset(command, first, &second, world, look.as_deref());
+            evaluation.unset(command, first, &second, world, look.as_deref());
         }
         if script.is_none() {
-            inquiry.comments = call.contents.iter().map(|field| field.value.clone()).collect();
+            evaluation.comments = call.contents.iter().map(|field| field.value.clone()).collect();
         }
-        inquiry.input_paths();
+        evaluation.input_paths();
         if script.is_none() {
-            inquiry.tool(world, look.as_deref());
-            inquiry.prompt_of_tool(world, look.as_deref());
+            evaluation.tool(world, look.as_deref());
+            evaluation.prompt_of_tool(world, look.as_deref());
         }
-        inquiry.field_rules(script.as_ref(), world);
-        inquiry.paths(world, look.as_deref());
+        evaluation.field_rules(script.as_ref(), world);
+        evaluation.paths(world, look.as_deref());
         // Last, so that it takes none of the questions that may be asked about what is certain.
         if let (Some(script), Some(command)) = (&script, &call.command) {
-            inquiry.alike(command, &script.written, world);
+            evaluation.alike(command, &script.written, world);
         }
-        let considered = inquiry.considered.take().unwrap_or_default();
-        Explanation { verdict: inquiry.verdict(), script, considered }
+        let considered = evaluation.considered.take().unwrap_or_default();
+        Explanation { verdict: evaluation.verdict(), script, considered }
     }
 }
 
@@ -201,7 +201,7 @@ fn shell_text(text: &str, shell: Option<&str>, facts: &Facts) -> Script {
     if looks_like_powershell(&script) { parse_foreign(text, &ForeignShell::PowerShell, facts) } else { script }
 }
 
-struct Inquiry<'a> {
+struct Evaluation<'a> {
     guard: &'a Guard,
     call: &'a Call,
     map: &'a Map<'a>,
@@ -215,9 +215,9 @@ struct Inquiry<'a> {
     comments: Vec<String>,
     branches: HashMap<String, Option<Option<String>>>,
     /// What git holds.
-    held: held::Answers,
+    held: git_recoverable::Answers,
     /// The rows of the rules in code that were asked for.
-    rows: FxHashMap<Coded, Option<&'a Rule>>,
+    rows: FxHashMap<NativeRule, Option<&'a Rule>>,
     trackers: Vec<String>,
     /// What the call leaves behind for later ones of the session.
     memory: Option<Memory>,
@@ -229,7 +229,7 @@ struct Inquiry<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     /// What was looked at.
-    reach: Reach,
+    reach: DependsOn,
     /// Whether anything came of it.
     found: bool,
 }
@@ -249,10 +249,10 @@ impl Outcome {
     /// Whether something else may come of it on such a command: another finding, or the same at another place.
     fn may_differ(self, difference: Difference) -> bool {
         match self.reach {
-            Reach::Command => self.found && difference.new_place,
-            Reach::Place => difference.new_place,
-            Reach::Variables => self.found || difference.place || difference.variables,
-            Reach::Text => true,
+            DependsOn::Command => self.found && difference.new_place,
+            DependsOn::PathZone => difference.new_place,
+            DependsOn::Variables => self.found || difference.place || difference.variables,
+            DependsOn::Text => true,
         }
     }
 }
@@ -267,7 +267,7 @@ struct Judged<'a> {
     starts: FxHashSet<usize>,
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> Evaluation<'a> {
     fn finding(&mut self, rule: &str, action: Action, reason: &str, evidence: Vec<Evidence>) {
         self.found += 1;
         let same = |finding: &&mut Finding| finding.rule == rule;
@@ -286,22 +286,23 @@ impl<'a> Inquiry<'a> {
         self.findings.push(Finding { rule: rule.to_owned(), action, reason: reason.to_owned(), evidence });
     }
 
-    fn consider(&mut self, rule: &str, command: Option<usize>, missed: Option<&Miss<'_>>) {
+    fn consider(&mut self, rule: &str, command: Option<usize>, missed: Option<&Mismatch<'_>>) {
         if let Some(considered) = &mut self.considered {
-            let missed = missed.map(Miss::describe);
+            let missed = missed.map(Mismatch::describe);
             considered.push(Considered { rule: rule.to_owned(), command, missed });
         }
     }
 
-    fn command(&mut self, field: &'a Field, script: &Script, world: &mut dyn World, look: Option<&dyn Look>) {
+    fn command(&mut self, field: &'a Field, script: &Script, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
         let source = field.value.as_str();
         let comments = script.comments.iter().filter_map(|span| source.get(span.start..span.end));
         self.comments = comments.map(str::to_owned).collect();
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
-        let scene = Scene::new(script, self.guard, self.map, home, look, self.real_map).writing(&self.call.contents);
+        let scene =
+            ScriptContext::new(script, self.guard, self.map, home, look, self.real_map).writing(&self.call.contents);
         let scene = scene.told_apart(source);
-        let subjects: Vec<Subject<'_>> = scene.subjects().collect();
+        let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
         self.each(script, &subjects, field, world);
         self.endless_loop(&subjects, field, world);
@@ -321,7 +322,7 @@ impl<'a> Inquiry<'a> {
 
     /// Judges each command that may run by itself. Of those that are the same the first is judged, and the others as far as
     /// something else may come of it there.
-    fn each(&mut self, script: &Script, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
+    fn each(&mut self, script: &Script, subjects: &[MatchInput<'_>], field: &Field, world: &mut dyn GuardHost) {
         let mut known: FxHashMap<usize, Judged<'a>> = FxHashMap::default();
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             // Who wants to know which rules were tried is told so of each command.
@@ -341,10 +342,10 @@ impl<'a> Inquiry<'a> {
     fn again(
         &mut self,
         judged: &mut Judged<'a>,
-        subject: &Subject<'_>,
+        subject: &MatchInput<'_>,
         script: &Script,
         field: &Field,
-        world: &mut dyn World,
+        world: &mut dyn GuardHost,
     ) {
         let (command, first) = (subject.command, &script.commands[subject.first]);
         let difference = Difference {
@@ -363,7 +364,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// What is judged of a command besides the rules that say what they mean.
-    fn rest(&mut self, subject: &Subject<'_>, script: &Script, field: &Field, world: &mut dyn World) -> Outcome {
+    fn rest(&mut self, subject: &MatchInput<'_>, script: &Script, field: &Field, world: &mut dyn GuardHost) -> Outcome {
         subject.take_reach();
         let before = (self.found, self.touched.len());
         self.effects(subject, script, field, world);
@@ -381,8 +382,8 @@ impl<'a> Inquiry<'a> {
         field: &'a Field,
         first: &Script,
         second: &Script,
-        world: &mut dyn World,
-        look: Option<&dyn Look>,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
     ) {
         let unknown: Vec<Span> = first
             .commands
@@ -423,7 +424,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Judges what the text wrote to files whose path is known in part and ran from one that is written alike.
-    fn alike(&mut self, field: &'a Field, scripts: &[Script], world: &mut dyn World) {
+    fn alike(&mut self, field: &'a Field, scripts: &[Script], world: &mut dyn GuardHost) {
         for script in scripts {
             let (comments, memory, witnessed) =
                 (std::mem::take(&mut self.comments), self.memory.take(), self.witnessed.take());
@@ -440,8 +441,8 @@ impl<'a> Inquiry<'a> {
         &mut self,
         field: &'a Field,
         script: &Script,
-        world: &mut dyn World,
-        look: Option<&dyn Look>,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
     ) -> Vec<Finding> {
         let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
         let touched = std::mem::take(&mut self.touched);

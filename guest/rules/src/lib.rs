@@ -8,7 +8,7 @@
 //! | `rules` | all rules in force, by what they are about | one rule |
 //! | `pattern` | regular expressions, found among many | rules that say what they mean |
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
-//! | `place` | where a path lies: workspace, account, system | links |
+//! | `path_zone` | where a path lies: workspace, account, system | links |
 //! | `matching` | whether a rule fires on a command, and why not | verdicts |
 //! | `when`, `world` | whether the surroundings are those of a rule, and who is asked | finding them out |
 //! | `needs` | which rules a command rules out at once | whether the others fire |
@@ -19,7 +19,7 @@
 //! | `branch` | the branch that is checked out, through a text | asking git |
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `glob` | globs over the segments of paths, read once | which files there are |
-//! | `path_rules`, `path_index`, `asked` | which path rule a path falls under, among many | what happens to the path |
+//! | `path_rules`, `path_index`, `path_query` | which path rule a path falls under, among many | what happens to the path |
 //! | `nesting` | which commands stand around or inside a place of the text | what that means |
 //! | `overrides` | comments that lift a rule | whether the user permits that |
 //! | `view` | the texts that patterns are tried on, and the way back to the original positions | |
@@ -30,7 +30,6 @@
 //! | [`extensions`] | trackers and predicates of other components | calling them |
 //! | [`command_json`] | a command as JSON | reading requests |
 
-mod asked;
 mod branch;
 pub mod call;
 mod check;
@@ -50,9 +49,10 @@ mod observers;
 mod overrides;
 mod packs;
 mod path_index;
+mod path_query;
 mod path_rules;
+mod path_zone;
 mod pattern;
-mod place;
 mod read;
 mod rule;
 mod rules;
@@ -65,10 +65,10 @@ pub mod yaml;
 
 pub use check::{Failed, Tested};
 pub use events::{Entry, MISSING_KEYS};
-pub use judge::{Considered, Explanation, Passing};
+pub use judge::{Considered, Explanation, VolatileFiles};
 pub use observers::{OBSERVER_KEYS, Outcome, WATCH_KEYS};
 pub use overrides::reason as override_reason;
 pub use read::{EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, PROGRAM_KEYS, RULE_KEYS, TEST_KEYS, WHEN_KEYS};
 pub use rule::{Layer, Problem, Test};
 pub use rules::{Guard, Listed, Pack, Watching};
-pub use world::{NoWorld, Tracked, World};
+pub use world::{GuardHost, NoHost, Tracked};

@@ -7,23 +7,25 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Named, Presence, Runs, Script, Span, Value, Why, Word};
+use toolgate_shell::{
+    Command, Effect, FileOracle, Joiner, Kind, Named, Presence, Runs, Script, Span, Value, Why, Word,
+};
 
 use super::glob::{in_plain_words, known_part};
 use super::invocation::{Given, Grammars, Invocation, Operand};
 use super::nesting::Nesting;
 use super::path_index::{Answered, Lists};
 use super::path_rules::{Around, PathRules, as_glob};
+use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, is_product};
 use super::pattern::{Pattern, Tried};
-use super::place::{Map, Place, RealMap, finds_repository, is_elsewhere, is_product};
-use super::rule::{Assigns, EffectMatch, Flag, Rule, What, fits};
+use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule, fits};
 use super::rules::Guard;
 use super::{search, test_data};
 use crate::call::Field;
 
 /// The first condition of a rule that does not hold.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Miss<'r> {
+pub(crate) enum Mismatch<'r> {
     Program,
     Subcommand,
     Flags(&'r [Flag]),
@@ -45,44 +47,44 @@ pub(crate) enum Miss<'r> {
     Pattern,
     Requires,
     Unless,
-    When(&'static str),
-    Place,
+    Conditions(&'static str),
+    PathZone,
     Never,
     Code,
     Held,
 }
 
-impl Miss<'_> {
+impl Mismatch<'_> {
     /// For a person, after "because".
     pub(crate) fn describe(&self) -> String {
         match self {
-            Miss::Program => "it is for another program".into(),
-            Miss::Subcommand => "it is for another subcommand".into(),
-            Miss::Flags(flags) => {
+            Mismatch::Program => "it is for another program".into(),
+            Mismatch::Subcommand => "it is for another subcommand".into(),
+            Mismatch::Flags(flags) => {
                 let names: Vec<&str> = flags.iter().map(|flag| flag.name.as_str()).collect();
                 format!("none of the options {} is given", names.join(", "))
             }
-            Miss::Without(flag) => format!("{} is given", flag.name),
-            Miss::Arguments(pattern) => format!("no argument matches {}", pattern.source()),
-            Miss::OtherArguments(pattern) => format!("an argument matches {}", pattern.source()),
-            Miss::TheseArguments(pattern) => format!("every argument matches {}", pattern.source()),
-            Miss::TestData => "it works on local test data".into(),
-            Miss::Count => "the number of arguments differs".into(),
-            Miss::Text => "no word matches the `text` pattern".into(),
-            Miss::Content => "the written content does not match or is unknown".into(),
-            Miss::Assigns => "no variable is set that way".into(),
-            Miss::Effects(wanted) => describe(wanted),
-            Miss::Via => "it does not run through such a program".into(),
-            Miss::Neighbour(side) => format!("no such program comes {side} it in the pipeline"),
-            Miss::Unseen => "the code it runs can be read".into(),
-            Miss::Pattern => "the pattern does not match".into(),
-            Miss::Requires => "the `requires` pattern does not match".into(),
-            Miss::Unless => "the `unless` pattern matches".into(),
-            Miss::When(what) => (*what).into(),
-            Miss::Place => "it works in another folder".into(),
-            Miss::Never => "the command never runs".into(),
-            Miss::Code => "nothing of the kind was detected".into(),
-            Miss::Held => "git can restore everything it overwrites or deletes".into(),
+            Mismatch::Without(flag) => format!("{} is given", flag.name),
+            Mismatch::Arguments(pattern) => format!("no argument matches {}", pattern.source()),
+            Mismatch::OtherArguments(pattern) => format!("an argument matches {}", pattern.source()),
+            Mismatch::TheseArguments(pattern) => format!("every argument matches {}", pattern.source()),
+            Mismatch::TestData => "it works on local test data".into(),
+            Mismatch::Count => "the number of arguments differs".into(),
+            Mismatch::Text => "no word matches the `text` pattern".into(),
+            Mismatch::Content => "the written content does not match or is unknown".into(),
+            Mismatch::Assigns => "no variable is set that way".into(),
+            Mismatch::Effects(wanted) => describe(wanted),
+            Mismatch::Via => "it does not run through such a program".into(),
+            Mismatch::Neighbour(side) => format!("no such program comes {side} it in the pipeline"),
+            Mismatch::Unseen => "the code it runs can be read".into(),
+            Mismatch::Pattern => "the pattern does not match".into(),
+            Mismatch::Requires => "the `requires` pattern does not match".into(),
+            Mismatch::Unless => "the `unless` pattern matches".into(),
+            Mismatch::Conditions(what) => (*what).into(),
+            Mismatch::PathZone => "it works in another folder".into(),
+            Mismatch::Never => "the command never runs".into(),
+            Mismatch::Code => "nothing of the kind was detected".into(),
+            Mismatch::Held => "git can restore everything it overwrites or deletes".into(),
         }
     }
 }
@@ -101,7 +103,7 @@ impl Purpose {
     fn fits(self, pattern: &Pattern, text: &str) -> bool {
         match self {
             Purpose::Rule => pattern.matches(text),
-            Purpose::Exemption => matches!(pattern.find(text), Tried::Found(_)),
+            Purpose::Exemption => matches!(pattern.find(text), Tried::PathKind(_)),
         }
     }
 
@@ -117,12 +119,12 @@ impl Purpose {
 /// What was looked at to find something out about a command: by that it is told whether the same is true of another one that
 /// is the same. The last of them is the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Reach {
+pub(crate) enum DependsOn {
     /// What the command says by itself, and what is the same for the whole call.
     #[default]
     Command,
     /// Where it stands.
-    Place,
+    PathZone,
     /// The variables that it runs with.
     Variables,
     /// Other commands of the text, or what happened before.
@@ -130,13 +132,13 @@ pub(crate) enum Reach {
 }
 
 /// A text and its surroundings, as all of its commands share them.
-pub(crate) struct Scene<'a> {
+pub(crate) struct ScriptContext<'a> {
     script: &'a Script,
     grammars: &'a Grammars,
     lists: &'a Lists,
     map: &'a Map<'a>,
     home: Option<&'a str>,
-    look: Option<&'a dyn Look>,
+    look: Option<&'a dyn FileOracle>,
     real_map: &'a OnceCell<Option<RealMap>>,
     /// What a file tool writes.
     contents: &'a [Field],
@@ -156,33 +158,33 @@ struct Common {
     /// Whether a command sets what the shell splits words at.
     splits: OnceCell<bool>,
     /// The places of effects, by the first command that has them.
-    placed: RefCell<FxHashMap<usize, Rc<[Place]>>>,
+    placed: RefCell<FxHashMap<usize, Rc<[PathZone]>>>,
     /// Whether a variable is set, by the condition that asks and its purpose, and the last command that it was asked of.
     set: RefCell<FxHashMap<(usize, bool), (usize, bool)>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> ScriptContext<'a> {
     pub(crate) fn new(
         script: &'a Script,
         guard: &'a Guard,
         map: &'a Map<'a>,
         home: Option<&'a str>,
-        look: Option<&'a dyn Look>,
+        look: Option<&'a dyn FileOracle>,
         real_map: &'a OnceCell<Option<RealMap>>,
     ) -> Self {
         let (grammars, lists) = (&guard.grammars, &guard.lists);
         let (firsts, common) = (Vec::new(), Common::default());
-        Scene { script, grammars, lists, map, home, look, real_map, contents: &[], firsts, common }
+        ScriptContext { script, grammars, lists, map, home, look, real_map, contents: &[], firsts, common }
     }
 
     /// The same with the commands told from each other, which stand in this text.
     pub(crate) fn told_apart(self, source: &str) -> Self {
-        Scene { firsts: firsts(&self.script.commands, source), ..self }
+        ScriptContext { firsts: firsts(&self.script.commands, source), ..self }
     }
 
     /// The same for a file tool that writes these texts.
     pub(crate) fn writing(self, contents: &'a [Field]) -> Self {
-        Scene { contents, ..self }
+        ScriptContext { contents, ..self }
     }
 
     /// The whole text.
@@ -191,13 +193,13 @@ impl<'a> Scene<'a> {
     }
 
     /// The commands, in their order.
-    pub(crate) fn subjects(&self) -> impl Iterator<Item = Subject<'_>> {
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = MatchInput<'_>> {
         (0..self.script.commands.len()).map(|index| self.subject(index))
     }
 
     /// The command of this number.
-    pub(crate) fn subject(&self, index: usize) -> Subject<'_> {
-        Subject {
+    pub(crate) fn subject(&self, index: usize) -> MatchInput<'_> {
+        MatchInput {
             command: &self.script.commands[index],
             index,
             first: self.firsts.get(index).copied().unwrap_or(index),
@@ -311,7 +313,7 @@ impl Made {
 }
 
 /// A command of a text, with what rules ask of it, found out once.
-pub(crate) struct Subject<'a> {
+pub(crate) struct MatchInput<'a> {
     pub(crate) command: &'a Command,
     pub(crate) index: usize,
     /// The number of the first command of the text that says the same by itself, and wraps something if this one does.
@@ -320,12 +322,12 @@ pub(crate) struct Subject<'a> {
     pub(crate) wraps: bool,
     /// Not to be used without noting that it was.
     script: &'a Script,
-    scene: &'a Scene<'a>,
+    scene: &'a ScriptContext<'a>,
     /// What was looked at so far.
-    reach: Cell<Reach>,
+    reach: Cell<DependsOn>,
     invocation: OnceCell<Option<Invocation<'a>>>,
     /// With what was looked at for it.
-    placed: OnceCell<(Rc<[Place]>, Reach)>,
+    placed: OnceCell<(Rc<[PathZone]>, DependsOn)>,
     /// Which lists of path rules each effect is under.
     answered: OnceCell<Vec<Answered>>,
     sends: OnceCell<bool>,
@@ -339,20 +341,20 @@ fn holds(outer: &Command, inner: &Command) -> bool {
         && inner.span.end <= outer.span.end
 }
 
-impl<'a> Subject<'a> {
+impl<'a> MatchInput<'a> {
     /// The whole text.
     pub(crate) fn script(&self) -> &'a Script {
-        self.reaches(Reach::Text);
+        self.reaches(DependsOn::Text);
         self.script
     }
 
     /// Notes that something was looked at.
-    pub(crate) fn reaches(&self, reach: Reach) {
+    pub(crate) fn reaches(&self, reach: DependsOn) {
         self.reach.set(self.reach.get().max(reach));
     }
 
     /// What was looked at since this was last asked.
-    pub(crate) fn take_reach(&self) -> Reach {
+    pub(crate) fn take_reach(&self) -> DependsOn {
         self.reach.take()
     }
 
@@ -369,7 +371,7 @@ impl<'a> Subject<'a> {
         if *self.scene.common.unknown.get_or_init(any) {
             return true;
         }
-        self.reaches(Reach::Place);
+        self.reaches(DependsOn::PathZone);
         self.scene.nesting().is_inside_another(self.command.span)
     }
 
@@ -394,16 +396,16 @@ impl<'a> Subject<'a> {
     }
 
     /// Where each of the effects happens.
-    pub(crate) fn places(&self) -> &[Place] {
+    pub(crate) fn places(&self) -> &[PathZone] {
         let (places, reach) = self.placed.get_or_init(|| {
             let known = self.scene.common.placed.borrow().get(&self.first).cloned();
             if let Some(known) = known {
-                return (known, Reach::Command);
+                return (known, DependsOn::Command);
             }
             let before = self.reach.take();
             let places = self.find_places();
             let reach = self.reach.replace(before);
-            if reach == Reach::Command {
+            if reach == DependsOn::Command {
                 self.scene.common.placed.borrow_mut().insert(self.first, Rc::clone(&places));
             }
             (places, reach)
@@ -412,33 +414,33 @@ impl<'a> Subject<'a> {
         places
     }
 
-    fn find_places(&self) -> Rc<[Place]> {
+    fn find_places(&self) -> Rc<[PathZone]> {
         let names = search::names(self.command);
         let place = |effect: &Effect| {
             let written = self.scene.map.of(&effect.path, effect.recursive);
             let place = match self.behind_links(effect).unwrap_or(written) {
                 // What a stored script computes is its own, as with a program that cannot be read.
-                Place::Unknown if self.command.stored => Place::Workspace,
+                PathZone::Unknown if self.command.preexisting => PathZone::Workspace,
                 place => place,
             };
-            let inside = matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source);
+            let inside = matches!(place, PathZone::WorkspaceRoot | PathZone::Workspace | PathZone::Source);
             match &names {
                 // What a search finds in the workspace, and only what a build makes again.
                 Some(names) if inside && !names.is_empty() && names.iter().all(|name| is_product(name)) => {
-                    Place::Product
+                    PathZone::Product
                 }
                 // What the same command takes away file by file is not the folder as a whole.
-                Some(names) if place == Place::WorkspaceRoot && names.iter().any(|name| finds_repository(name)) => {
-                    Place::Repository
+                Some(names) if place == PathZone::WorkspaceRoot && names.iter().any(|name| finds_repository(name)) => {
+                    PathZone::Repository
                 }
                 Some(names)
-                    if place == Place::WorkspaceRoot && !names.is_empty() && names.iter().all(says_something) =>
+                    if place == PathZone::WorkspaceRoot && !names.is_empty() && names.iter().all(says_something) =>
                 {
-                    Place::WorkspaceSome
+                    PathZone::WorkspaceSome
                 }
-                Some(names) if place == Place::TemporaryRoot && !names.is_empty() => Place::Temporary,
-                None if matches!(place, Place::Found | Place::Unknown) && self.is_product_found(effect) => {
-                    Place::Product
+                Some(names) if place == PathZone::TemporaryRoot && !names.is_empty() => PathZone::Temporary,
+                None if matches!(place, PathZone::PathKind | PathZone::Unknown) && self.is_product_found(effect) => {
+                    PathZone::Product
                 }
                 _ => place,
             }
@@ -490,8 +492,9 @@ impl<'a> Subject<'a> {
                 || text.starts_with("-printf")
                 || matches!(text, "-ls" | "-fls")
         };
-        let inside =
-            |place: Place| matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source | Place::Product);
+        let inside = |place: PathZone| {
+            matches!(place, PathZone::WorkspaceRoot | PathZone::Workspace | PathZone::Source | PathZone::Product)
+        };
         let splits = |other: &Command| other.assignments.iter().any(|(name, _)| name == "IFS");
         let any_splits = || *self.scene.common.splits.get_or_init(|| self.script().commands.iter().any(splits));
         finder.filter(|_| !any_splits()).is_some_and(|finder| {
@@ -504,7 +507,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Where an effect happens whose path leads elsewhere through links that are there; `None` if it does not.
-    fn behind_links(&self, effect: &Effect) -> Option<Place> {
+    fn behind_links(&self, effect: &Effect) -> Option<PathZone> {
         let look = self.scene.look?;
         let text = effect.path.text();
         if !text.starts_with('/') || effect.kind == Kind::Send {
@@ -614,7 +617,7 @@ impl<'a> Subject<'a> {
 
     /// Whether what it prints goes to another machine.
     pub(crate) fn sends(&self) -> bool {
-        self.reaches(Reach::Text);
+        self.reaches(DependsOn::Text);
         *self.sends.get_or_init(|| {
             let network = |command: &Command| {
                 command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"))
@@ -626,49 +629,49 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether conditions on the command hold, and the words that make them do.
-    pub(crate) fn check<'r>(&self, what: &'r What, purpose: Purpose) -> Result<Vec<Span>, Miss<'r>> {
+    pub(crate) fn check<'r>(&self, what: &'r CommandMatcher, purpose: Purpose) -> Result<Vec<Span>, Mismatch<'r>> {
         let command = self.command;
         if command.runs == Runs::Never {
-            return Err(Miss::Never);
+            return Err(Mismatch::Never);
         }
         // Most rules on effects end here, so this comes first.
         let lacks = |wanted: &&EffectMatch| !command.effects.iter().any(|effect| wanted.kinds.contains(&effect.kind));
         if let Some(wanted) = what.effects.iter().find(lacks) {
-            return Err(Miss::Effects(wanted));
+            return Err(Mismatch::Effects(wanted));
         }
         if !what.not_in.is_empty()
             && let Some(cwd) = &command.cwd
             && what.not_in.contains(&self.scene.map.place(cwd))
             && !self.names_repository()
         {
-            return Err(Miss::Place);
+            return Err(Mismatch::PathZone);
         }
         let mut spans = Vec::new();
         if !what.programs.is_empty() {
-            let program = self.invocation().map(|found| found.program).ok_or(Miss::Program)?;
+            let program = self.invocation().map(|found| found.program).ok_or(Mismatch::Program)?;
             // Nearly every name is one in full.
             let is_named = what.programs.iter().any(|wanted| wanted == program);
             if !is_named && !what.programs.iter().any(|wanted| fits(wanted, program)) {
-                return Err(Miss::Program);
+                return Err(Mismatch::Program);
             }
             spans.extend(self.word(0));
         }
         self.check_words(what, purpose, &mut spans)?;
         if !what.via.is_empty() && !command.via.iter().any(|via| what.via.iter().any(|wanted| fits(wanted, via))) {
-            return Err(Miss::Via);
+            return Err(Mismatch::Via);
         }
-        if what.unseen && (!command.unseen_script || command.stored) {
-            return Err(Miss::Unseen);
+        if what.unseen && (!command.unseen_script || command.preexisting) {
+            return Err(Mismatch::Unseen);
         }
         self.check_pipeline(what, &mut spans)?;
         if what.assigns.as_ref().is_some_and(|assigns| !self.is_set(assigns, purpose)) {
-            return Err(Miss::Assigns);
+            return Err(Mismatch::Assigns);
         }
         self.check_texts(what, purpose, &mut spans)?;
         for wanted in &what.effects {
             let mut found = self.effects(wanted).peekable();
             if found.peek().is_none() || purpose == Purpose::Exemption && !self.is_all(wanted) {
-                return Err(Miss::Effects(wanted));
+                return Err(Mismatch::Effects(wanted));
             }
             if spans.is_empty() {
                 spans.extend(self.word(0));
@@ -683,7 +686,7 @@ impl<'a> Subject<'a> {
     }
 
     fn names_repository(&self) -> bool {
-        self.reaches(Reach::Variables);
+        self.reaches(DependsOn::Variables);
         names_repository(self.command)
     }
 
@@ -693,7 +696,12 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether its subcommand, options and operands are those.
-    fn check_words<'r>(&self, what: &'r What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'r>> {
+    fn check_words<'r>(
+        &self,
+        what: &'r CommandMatcher,
+        purpose: Purpose,
+        spans: &mut Vec<Span>,
+    ) -> Result<(), Mismatch<'r>> {
         let needs_words = !what.subcommands.is_empty()
             || !what.flags.is_empty()
             || !what.arguments.is_empty()
@@ -708,13 +716,13 @@ impl<'a> Subject<'a> {
         let Some(found) = self.invocation() else {
             // What a file tool does has no words, and so none that excepts it from a rule.
             let none = self.command.words.is_empty() && purpose == Purpose::Rule;
-            return if none && !needs_words { Ok(()) } else { Err(Miss::Program) };
+            return if none && !needs_words { Ok(()) } else { Err(Mismatch::Program) };
         };
         // How many operands the subcommand takes up, and which word is its last.
         let (mut from, mut end) = (0, 0);
         if !what.subcommands.is_empty() {
             let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
-            let fit = fit.ok_or(Miss::Subcommand)?;
+            let fit = fit.ok_or(Mismatch::Subcommand)?;
             spans.extend(fit.words.iter().filter_map(|word| self.word(*word)));
             (from, end) = (fit.operands, fit.words.last().copied().unwrap_or(0));
         }
@@ -726,24 +734,24 @@ impl<'a> Subject<'a> {
                 let after = if folder(flag) { first } else { 0 };
                 given(found, flag, after, purpose == Purpose::Rule, |p, text| purpose.fits(p, text))
             });
-            spans.extend(self.word(given.ok_or(Miss::Flags(group))?));
+            spans.extend(self.word(given.ok_or(Mismatch::Flags(group))?));
         }
         let excluded = |flag: &&Flag| match purpose {
             Purpose::Rule => excused(found, flag, &what.without, end),
             Purpose::Exemption => given(found, flag, 0, true, |p, text| purpose.excludes(p, text)).is_some(),
         };
         if let Some(flag) = what.without.iter().find(excluded) {
-            return Err(Miss::Without(flag));
+            return Err(Mismatch::Without(flag));
         }
         let operands = found.operands.get(from..).unwrap_or_default();
         for pattern in &what.arguments {
             let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| purpose.fits(pattern, text)));
-            spans.extend(self.word(fit.ok_or(Miss::Arguments(pattern))?.word));
+            spans.extend(self.word(fit.ok_or(Mismatch::Arguments(pattern))?.word));
         }
         if let Some(pattern) = &what.no_argument
             && operands.iter().any(|operand| operand.text.is_some_and(|text| purpose.excludes(pattern, text)))
         {
-            return Err(Miss::OtherArguments(pattern));
+            return Err(Mismatch::OtherArguments(pattern));
         }
         // What is added when it runs may be as many as a rule asks for.
         let open = self.command.more_words && purpose == Purpose::Rule;
@@ -752,24 +760,24 @@ impl<'a> Subject<'a> {
             let unknown = |operand: &Operand<'_>| operand.text.is_none() && purpose == Purpose::Exemption;
             let fits = |operand: &Operand<'_>| unknown(operand) || purpose.excludes(pattern, operand.shape);
             if !open && !operands.is_empty() && operands.iter().all(fits) {
-                return Err(Miss::TheseArguments(pattern));
+                return Err(Mismatch::TheseArguments(pattern));
             }
         }
         if what.unless_test {
-            self.reaches(Reach::Variables);
+            self.reaches(DependsOn::Variables);
             if test_data::is_meant(self.command, found, self.scene.map) {
-                return Err(Miss::TestData);
+                return Err(Mismatch::TestData);
             }
         }
         let (least, most) = what.count;
         if operands.len() < least && !open || most.is_some_and(|most| operands.len() > most) {
-            return Err(Miss::Count);
+            return Err(Mismatch::Count);
         }
         Ok(())
     }
 
     /// Whether such programs stand before and behind it in its pipeline.
-    fn check_pipeline(&self, what: &What, spans: &mut Vec<Span>) -> Result<(), Miss<'static>> {
+    fn check_pipeline(&self, what: &CommandMatcher, spans: &mut Vec<Span>) -> Result<(), Mismatch<'static>> {
         if what.after.is_empty() && what.before.is_empty() {
             return Ok(());
         }
@@ -781,7 +789,7 @@ impl<'a> Subject<'a> {
             let fit = there
                 .iter()
                 .find(|other| other.program().is_some_and(|program| wanted.iter().any(|wanted| fits(wanted, program))));
-            spans.push(fit.ok_or(Miss::Neighbour(side))?.span);
+            spans.push(fit.ok_or(Mismatch::Neighbour(side))?.span);
         }
         Ok(())
     }
@@ -799,7 +807,7 @@ impl<'a> Subject<'a> {
         if command.words.is_empty() {
             return false;
         }
-        self.reaches(Reach::Variables);
+        self.reaches(DependsOn::Variables);
         // Most commands have the variables of the one before.
         let condition = (std::ptr::from_ref(assigns).addr(), purpose == Purpose::Rule);
         let known = self.scene.common.set.borrow().get(&condition).copied();
@@ -810,7 +818,7 @@ impl<'a> Subject<'a> {
         }
         // A value that the text sets and that is not known may be any.
         let unknown = Value::HOLE.to_string();
-        let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
+        let any = (purpose == Purpose::Rule && !command.env.all_unknown()).then_some(unknown.as_str());
         let inherited = assigns.among(&command.env).filter_map(|(name, value)| Some((name, value.or(any)?)));
         let is_set = inherited.filter(set).any(fits);
         self.scene.common.set.borrow_mut().insert(condition, (self.index, is_set));
@@ -818,7 +826,12 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether what it says, or is given, matches, and what it writes.
-    fn check_texts(&self, what: &What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'static>> {
+    fn check_texts(
+        &self,
+        what: &CommandMatcher,
+        purpose: Purpose,
+        spans: &mut Vec<Span>,
+    ) -> Result<(), Mismatch<'static>> {
         let command = self.command;
         if !what.texts.is_empty() {
             let holds = |text: &str| what.texts.iter().all(|pattern| purpose.fits(pattern, text));
@@ -826,19 +839,19 @@ impl<'a> Subject<'a> {
             match at {
                 Some(at) => spans.extend(self.word(at + 1)),
                 None if command.input().into_iter().chain(command.statements()).any(holds) => {}
-                None => return Err(Miss::Text),
+                None => return Err(Mismatch::Text),
             }
         }
         if let Some(pattern) = &what.content
             && !self.contents().iter().any(|text| purpose.fits(pattern, text))
         {
-            return Err(Miss::Content);
+            return Err(Mismatch::Content);
         }
         Ok(())
     }
 
     /// The effects that a rule is about, with their places.
-    pub(crate) fn effects<'s>(&'s self, wanted: &'s EffectMatch) -> impl Iterator<Item = (&'a Effect, Place)> + 's {
+    pub(crate) fn effects<'s>(&'s self, wanted: &'s EffectMatch) -> impl Iterator<Item = (&'a Effect, PathZone)> + 's {
         let fit = self.command.effects.iter().zip(self.places()).enumerate().filter(move |(at, (effect, place))| {
             wanted.kinds.contains(&effect.kind)
                 && wanted.recursive.is_none_or(|recursive| recursive == wide(effect))
@@ -892,7 +905,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn lies(&self, wanted: &EffectMatch, at: usize, place: Place) -> bool {
+    fn lies(&self, wanted: &EffectMatch, at: usize, place: PathZone) -> bool {
         if wanted.not_places.contains(&place) {
             return false;
         }
@@ -905,7 +918,7 @@ impl<'a> Subject<'a> {
 
     /// Whether an earlier command of the text makes this file, or a folder above it.
     fn made_before(&self, path: &str) -> bool {
-        self.reaches(Reach::Text);
+        self.reaches(DependsOn::Text);
         let made = &self.scene.made().made;
         let mut ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.any(|end| made.get(&path[..end]).is_some_and(|first| *first < self.index))
@@ -933,7 +946,7 @@ impl<'a> Subject<'a> {
 
     /// Whether an earlier command of the text moves or links something to this path, or to one above it.
     fn put_before(&self, path: &str) -> bool {
-        self.reaches(Reach::Text);
+        self.reaches(DependsOn::Text);
         let made = self.scene.made();
         let earlier = |first: &usize| *first < self.index;
         // What has no name is the beginning of each.
@@ -1075,12 +1088,12 @@ fn verb(kind: Kind) -> &'static str {
 }
 
 /// Whether a rule's further patterns hold on a text that its first one matched.
-pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Miss<'static>> {
+pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Mismatch<'static>> {
     if rule.requires.as_ref().is_some_and(|pattern| !pattern.matches(text)) {
-        return Err(Miss::Requires);
+        return Err(Mismatch::Requires);
     }
-    if rule.unless.as_ref().is_some_and(|pattern| matches!(pattern.find(text), Tried::Found(_))) {
-        return Err(Miss::Unless);
+    if rule.unless.as_ref().is_some_and(|pattern| matches!(pattern.find(text), Tried::PathKind(_))) {
+        return Err(Mismatch::Unless);
     }
     Ok(())
 }
@@ -1108,7 +1121,7 @@ mod tests {
             "mv a/. b/; ln -s x .; rm -r ./b//c; touch /; rm /p",
         ] {
             let script = parse(text, &Facts::new("/p").home("/h"));
-            let scene = Scene::new(&script, &guard, &map, Some("/h"), None, &real);
+            let scene = ScriptContext::new(&script, &guard, &map, Some("/h"), None, &real);
             for subject in scene.subjects() {
                 let earlier = &script.commands[..subject.index];
                 let outer = earlier.iter().rposition(|outer| holds(outer, subject.command));
@@ -1141,23 +1154,23 @@ mod tests {
 
     #[test]
     fn a_miss_names_each_effect_and_place_once() {
-        let wanted = |kinds: &[Kind], places: &[Place]| EffectMatch {
+        let wanted = |kinds: &[Kind], places: &[PathZone]| EffectMatch {
             kinds: kinds.to_vec(),
             places: places.to_vec(),
             ..EffectMatch::default()
         };
         let cases = [
             (
-                wanted(&[Kind::Mode], &[Place::Root, Place::System]),
+                wanted(&[Kind::Mode], &[PathZone::Root, PathZone::System]),
                 "change the mode or owner of the filesystem root or a system path",
             ),
             (wanted(&[Kind::Write, Kind::Append, Kind::Write], &[]), "write or append to a matching path"),
             (
-                wanted(&[Kind::Link, Kind::HardLink], &[Place::Outside, Place::Outside]),
+                wanted(&[Kind::Link, Kind::HardLink], &[PathZone::Outside, PathZone::Outside]),
                 "link a path outside the workspace",
             ),
             (
-                wanted(&[Kind::Delete], &[Place::Home, Place::Account, Place::Outside]),
+                wanted(&[Kind::Delete], &[PathZone::Home, PathZone::Account, PathZone::Outside]),
                 "delete a whole home folder, a path in the home folder or a path outside the workspace",
             ),
         ];
@@ -1172,28 +1185,28 @@ mod tests {
         let (map, real) = (Map::new("/p", Some("/h")), OnceCell::new());
         let text = "X=1; rm -r $(a) /p/b; a | ls; ls";
         let script = parse(text, &Facts::new("/p").home("/h"));
-        let scene = Scene::new(&script, &guard, &map, Some("/h"), None, &real).told_apart(text);
+        let scene = ScriptContext::new(&script, &guard, &map, Some("/h"), None, &real).told_apart(text);
         let subject = |program: &str| {
             scene.subjects().filter(|subject| subject.command.program() == Some(program)).last().expect(program)
         };
         let rm = subject("rm");
         assert_eq!(
             (rm.take_reach(), rm.invocation().is_some(), rm.take_reach()),
-            (Reach::Command, true, Reach::Command)
+            (DependsOn::Command, true, DependsOn::Command)
         );
         // One of its paths is what another command prints.
         for _ in 0..2 {
             rm.places();
-            assert_eq!((rm.take_reach(), rm.take_reach()), (Reach::Text, Reach::Command));
+            assert_eq!((rm.take_reach(), rm.take_reach()), (DependsOn::Text, DependsOn::Command));
         }
         let ls = subject("ls");
         ls.places();
-        assert_eq!(ls.take_reach(), Reach::Command);
+        assert_eq!(ls.take_reach(), DependsOn::Command);
         ls.pipeline();
         ls.names_repository();
-        assert_eq!(ls.take_reach(), Reach::Text);
+        assert_eq!(ls.take_reach(), DependsOn::Text);
         ls.names_repository();
-        assert_eq!(ls.take_reach(), Reach::Variables);
+        assert_eq!(ls.take_reach(), DependsOn::Variables);
         let both: Vec<usize> = scene
             .subjects()
             .filter(|subject| subject.command.program() == Some("ls"))

@@ -3,7 +3,7 @@
 
 use toolgate_shell::{Command, Effect, Kind, Word};
 
-use super::rule::What;
+use super::rule::CommandMatcher;
 
 /// What has to be there for a rule to fire.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Needs {
 
 /// What a command has of that.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Has {
+pub(crate) struct CommandTraits {
     kinds: u16,
     wrapper: bool,
     unseen: bool,
@@ -52,7 +52,7 @@ fn subcommands(all: &[Vec<String>]) -> u64 {
 }
 
 impl Needs {
-    pub(crate) fn of(what: &What) -> Self {
+    pub(crate) fn of(what: &CommandMatcher) -> Self {
         let kinds = |wanted: &[Kind]| wanted.iter().fold(0, |bits, kind| bits | bit(*kind));
         let open = what.programs.iter().any(|program| program.starts_with('*'));
         let letters = what.programs.iter().fold(0, |bits, program| bits | letter(program));
@@ -66,7 +66,7 @@ impl Needs {
     }
 
     /// Whether a command has it all.
-    pub(crate) fn are_met(self, has: Has) -> bool {
+    pub(crate) fn are_met(self, has: CommandTraits) -> bool {
         (self.kinds == 0 || self.kinds & has.kinds != 0)
             && (!self.wrapper || has.wrapper)
             && (!self.unseen || has.unseen)
@@ -75,11 +75,11 @@ impl Needs {
     }
 }
 
-impl Has {
+impl CommandTraits {
     /// `program` is the one that rules are tried on.
     pub(crate) fn of(command: &Command, program: Option<&str>) -> Self {
         let bits = |bits, effect: &Effect| bits | bit(effect.kind);
-        Has {
+        CommandTraits {
             kinds: command.effects.iter().fold(0, bits),
             wrapper: !command.via.is_empty(),
             unseen: command.unseen_script,
@@ -100,25 +100,25 @@ mod tests {
     fn what_a_command_lacks_rules_it_out() {
         let effects = |kinds: &[Kind]| {
             let wanted = EffectMatch { kinds: kinds.to_vec(), ..EffectMatch::default() };
-            What { effects: vec![wanted], ..What::default() }
+            CommandMatcher { effects: vec![wanted], ..CommandMatcher::default() }
         };
-        let programs = |names: &[&str]| What {
+        let programs = |names: &[&str]| CommandMatcher {
             programs: names.iter().map(|name| (*name).to_owned()).collect(),
-            ..What::default()
+            ..CommandMatcher::default()
         };
-        let subcommand = |names: &[&[&str]]| What {
+        let subcommand = |names: &[&[&str]]| CommandMatcher {
             subcommands: names.iter().map(|one| one.iter().map(|name| (*name).to_owned()).collect()).collect(),
-            ..What::default()
+            ..CommandMatcher::default()
         };
         let cases = [
-            ("rm a", What::default(), true),
+            ("rm a", CommandMatcher::default(), true),
             ("rm a", effects(&[Kind::Delete]), true),
             ("rm a", effects(&[Kind::Move, Kind::Delete]), true),
             ("rm a", effects(&[Kind::Send]), false),
             ("echo", effects(&[Kind::Mention]), false),
-            ("rm a", What { via: vec!["sudo".to_owned()], ..What::default() }, false),
-            ("rm a", What { unseen: true, ..What::default() }, false),
-            ("sh -c \"$(a)\"", What { unseen: true, ..What::default() }, true),
+            ("rm a", CommandMatcher { via: vec!["sudo".to_owned()], ..CommandMatcher::default() }, false),
+            ("rm a", CommandMatcher { unseen: true, ..CommandMatcher::default() }, false),
+            ("sh -c \"$(a)\"", CommandMatcher { unseen: true, ..CommandMatcher::default() }, true),
             ("rm a", programs(&["r*"]), true),
             ("rm a", programs(&["r*", "rmdir"]), true),
             ("rm a", programs(&["python*"]), false),
@@ -141,7 +141,11 @@ mod tests {
         for (text, what, expected) in cases {
             let script = parse(text, &Facts::new("/p"));
             let command = &script.commands[0];
-            assert_eq!(Needs::of(&what).are_met(Has::of(command, command.program())), expected, "{text} {what:?}");
+            assert_eq!(
+                Needs::of(&what).are_met(CommandTraits::of(command, command.program())),
+                expected,
+                "{text} {what:?}"
+            );
         }
     }
 }

@@ -8,15 +8,15 @@ use toolgate_shell::{Command, Facts, Runs, Script, Span, Succession, absolute, p
 
 use super::events::{Entry, name, written};
 use super::fields;
-use super::judge::Passing;
-use super::matching::{Purpose, Scene, Subject};
+use super::judge::VolatileFiles;
+use super::matching::{MatchInput, Purpose, ScriptContext};
+use super::path_zone::Map;
 use super::pattern::{Pattern, Tried};
-use super::place::Map;
 use super::read::{patterns, read_what, unknown_key};
-use super::rule::{Layer, What};
+use super::rule::{CommandMatcher, Layer};
 use super::rules::{Guard, Watching};
 use super::view::View;
-use super::world::World;
+use super::world::GuardHost;
 use super::yaml::Node;
 use crate::call::{Call, Field, Kind};
 
@@ -54,7 +54,7 @@ pub(crate) struct Observer {
     writes: Vec<String>,
     /// What tools do, or their names; none for a shell, or with a path for the tools that write.
     tools: Vec<String>,
-    what: What,
+    what: CommandMatcher,
     /// Of a file tool tried on what it writes.
     pattern: Option<Pattern>,
     paths: Vec<Pattern>,
@@ -79,7 +79,7 @@ pub(super) fn read(layer: Layer, index: usize, item: Node) -> Result<Observer, S
         layer,
         writes: Vec::new(),
         tools: Vec::new(),
-        what: What::default(),
+        what: CommandMatcher::default(),
         pattern: None,
         paths: Vec::new(),
         cwd: Vec::new(),
@@ -174,7 +174,7 @@ impl Observer {
             false => self.tools.iter().any(|tool| fields::is(tool, call)),
         };
         let any = |patterns: &[Pattern], texts: &[String]| {
-            patterns.iter().any(|pattern| texts.iter().any(|text| matches!(pattern.find(text), Tried::Found(_))))
+            patterns.iter().any(|pattern| texts.iter().any(|text| matches!(pattern.find(text), Tried::PathKind(_))))
         };
         let paths = || -> Vec<String> {
             let all = call.paths.iter().map(|field| absolute(&field.value, &call.cwd));
@@ -188,12 +188,12 @@ impl Observer {
     }
 
     /// Whether a command is what is watched; an exemption's purpose is strict.
-    fn fits(&self, subject: &Subject<'_>, source: &str, purpose: Purpose) -> bool {
+    fn fits(&self, subject: &MatchInput<'_>, source: &str, purpose: Purpose) -> bool {
         let command = subject.command;
         let loose = purpose == Purpose::Rule;
         let pattern = |pattern: &Pattern, text: &str| match loose {
             true => pattern.matches(text),
-            false => matches!(pattern.find(text), Tried::Found(_)),
+            false => matches!(pattern.find(text), Tried::PathKind(_)),
         };
         subject.check(&self.what, purpose).is_ok()
             && self.pattern.as_ref().is_none_or(|wanted| pattern(wanted, &View::of(command, source).text))
@@ -216,7 +216,7 @@ impl Observer {
 
 /// A command that an observer watches.
 #[derive(Debug)]
-struct Seen<'a> {
+struct WatchedCommand<'a> {
     observer: &'a Observer,
     index: usize,
     span: Span,
@@ -228,7 +228,7 @@ struct Seen<'a> {
 /// What observers see in a text.
 #[derive(Debug)]
 pub(crate) struct Witnessed<'a> {
-    seen: Vec<Seen<'a>>,
+    seen: Vec<WatchedCommand<'a>>,
     /// Where each command stands.
     spans: Vec<Span>,
     succession: Succession,
@@ -237,7 +237,7 @@ pub(crate) struct Witnessed<'a> {
 }
 
 impl<'a> Witnessed<'a> {
-    fn of(observers: &'a [Observer], source: &str, script: &Script, subjects: &[Subject<'_>]) -> Self {
+    fn of(observers: &'a [Observer], source: &str, script: &Script, subjects: &[MatchInput<'_>]) -> Self {
         let succession = Succession::of(source);
         let named = |names: &[&str]| {
             script.commands.iter().any(|command| {
@@ -252,7 +252,13 @@ impl<'a> Witnessed<'a> {
                 if observer.fits(subject, source, Purpose::Rule) {
                     let sure = !renamed && plain(command) && observer.fits(subject, source, Purpose::Exemption);
                     let sure = sure && (observer.what.programs.is_empty() || !in_folder(command));
-                    seen.push(Seen { observer, index: subject.index, span: command.span, sure, runs: command.runs });
+                    seen.push(WatchedCommand {
+                        observer,
+                        index: subject.index,
+                        span: command.span,
+                        sure,
+                        runs: command.runs,
+                    });
                 }
             }
         }
@@ -288,7 +294,7 @@ impl<'a> Witnessed<'a> {
     }
 }
 
-impl Seen<'_> {
+impl WatchedCommand<'_> {
     fn entries(&self, code: Option<i32>, ran: bool) -> Vec<Entry> {
         let Some(certain) = self.observer.certain(code, ran) else { return Vec::new() };
         self.observer.writes.iter().map(|event| Entry { event: event.clone(), certain }).collect()
@@ -333,7 +339,7 @@ impl Guard {
         call: &Call,
         field: &Field,
         script: &Script,
-        subjects: &[Subject<'_>],
+        subjects: &[MatchInput<'_>],
     ) -> Option<Witnessed<'a>> {
         // A patch is no text that runs.
         let needed = self.asks_for_events && !self.observers.is_empty() && call.kind != Kind::Write;
@@ -346,7 +352,7 @@ impl Guard {
     }
 
     /// The events that a call has written, which has run. Its contents have to be there.
-    pub fn witness(&self, call: &Call, outcome: Outcome, world: &mut dyn World) -> Vec<Entry> {
+    pub fn witness(&self, call: &Call, outcome: Outcome, world: &mut dyn GuardHost) -> Vec<Entry> {
         let mut entries = match (&call.command, call.kind) {
             (Some(command), kind) if kind != Kind::Write => self.ran(call, command, outcome, world),
             _ => Vec::new(),
@@ -371,19 +377,19 @@ impl Guard {
         once
     }
 
-    fn ran(&self, call: &Call, command: &Field, outcome: Outcome, world: &mut dyn World) -> Vec<Entry> {
+    fn ran(&self, call: &Call, command: &Field, outcome: Outcome, world: &mut dyn GuardHost) -> Vec<Entry> {
         let mut facts = Facts::new(&call.cwd);
         if let Some(home) = &call.home {
             facts = facts.home(home);
         }
         let look = world.look();
         if let Some(look) = &look {
-            facts = facts.files(std::rc::Rc::new(Passing(std::rc::Rc::clone(look))));
+            facts = facts.files(std::rc::Rc::new(VolatileFiles(std::rc::Rc::clone(look))));
         }
         let script = parse(&command.value, &facts);
         let (map, real) = (Map::new(&call.workspace, call.home.as_deref()), std::cell::OnceCell::new());
-        let scene = Scene::new(&script, self, &map, call.home.as_deref(), look.as_deref(), &real);
-        let subjects: Vec<Subject<'_>> = scene.subjects().collect();
+        let scene = ScriptContext::new(&script, self, &map, call.home.as_deref(), look.as_deref(), &real);
+        let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         Witnessed::of(&self.observers, &command.value, &script, &subjects).after(outcome)
     }
 }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use toolgate_shell::Value;
 
-use super::asked::{Asked, Names};
 use super::glob::Segment;
+use super::path_query::{Names, PathQuery};
 use super::path_rules::{PathRule, PathRules, Start};
 
 /// Many lists of path rules, each of which is asked whether it covers a path.
@@ -21,7 +21,7 @@ pub(crate) struct Lists {
 /// A path as lists are asked about it, one after the other.
 #[derive(Debug)]
 pub(crate) struct Answered {
-    asked: Rc<Asked>,
+    asked: Rc<PathQuery>,
     /// The numbers of those lists that cover it; `None` where globs or ends of paths have to be compared.
     lists: Option<Vec<usize>>,
 }
@@ -40,7 +40,7 @@ impl Lists {
 
     /// Finds out which lists cover a path.
     pub(crate) fn ask(&self, path: &Value, home: Option<&str>) -> Answered {
-        let asked = Asked::of(path, home);
+        let asked = PathQuery::of(path, home);
         let certain = asked.exact.as_ref().filter(|_| !asked.is_glob && asked.end.is_empty());
         let lists = certain.map(|names| {
             let rule = |entry: Entry| {
@@ -229,13 +229,13 @@ impl Anchored {
         Some(found)
     }
 
-    /// The rules of those lists below `count` that there are whose place lies below a path that was read as [`Asked::above`] does,
+    /// The rules of those lists below `count` that there are whose place lies below a path that was read as [`PathQuery::above`] does,
     /// in their order.
     pub(crate) fn below<'r>(
         &self,
         lists: impl Fn(usize) -> Option<&'r PathRules>,
         count: usize,
-        asked: &Asked,
+        asked: &PathQuery,
     ) -> Vec<&'r PathRule> {
         let home = asked.home.as_deref();
         match self.may_lie_below(&asked.segments, home) {
@@ -254,7 +254,7 @@ pub(crate) fn covering_all<'r>(
     index: &Index,
     lists: impl Fn(usize) -> Option<&'r PathRules>,
     count: usize,
-    asked: &Asked,
+    asked: &PathQuery,
 ) -> Vec<&'r PathRule> {
     let exact = asked.exact.as_ref();
     let mut found = exact.map(|path| index.covering(path, |entry| lists(entry.list)?.rules().get(entry.rule)));
@@ -356,7 +356,7 @@ mod tests {
         let mut found = 0;
         for path in paths {
             for home in [Some("/home/dev"), Some("/"), Some("/root"), None] {
-                let asked = Asked::above(path, home).expect("a path that is known");
+                let asked = PathQuery::above(path, home).expect("a path that is known");
                 let told =
                     |rules: Vec<&PathRule>| rules.into_iter().map(|rule| rule.source.clone()).collect::<Vec<_>>();
                 let together = told(anchored.below(|at| lists.get(at), lists.len(), &asked));
@@ -422,7 +422,7 @@ mod tests {
                 let answered = together.ask(path, home);
                 for (list, texts) in lists.iter().zip(texts) {
                     let alone = PathRules::new(list.rules().to_vec()).cover(path, home);
-                    if let (Some(names), Value::Known(_)) = (&Asked::of(path, home).exact, path) {
+                    if let (Some(names), Value::Known(_)) = (&PathQuery::of(path, home).exact, path) {
                         // Without an index; `.env.example` is the one sample here.
                         let each = list.rules().iter().any(|rule| rule.covers(names));
                         let sample = path.text().ends_with(".example");

@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use toolgate_shell::{Look, Presence, Value, Why};
+use toolgate_shell::{FileOracle, Presence, Value, Why};
 
-use super::asked::{Asked, Names};
 use super::glob::{Segment, alternatives, fit, segments};
 use super::path_index::{Index, covering_all};
+use super::path_query::{Names, PathQuery};
 use super::rule::Layer;
 
 /// What a path rule forbids.
@@ -162,7 +162,7 @@ impl PathRule {
     }
 
     /// Whether something may be at the place that this rule stands for.
-    fn may_be_there(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
+    fn may_be_there(&self, home: Option<&str>, look: Option<&dyn FileOracle>) -> bool {
         let place = match (self.start, home) {
             (Start::Root, _) => self.written().to_owned(),
             (Start::Home, Some(home)) => format!("{}{}", home.trim_end_matches('/'), &self.written()[1..]),
@@ -173,7 +173,7 @@ impl PathRule {
 
     /// Whether whoever reads a folder above its place reads what it keeps. Of the system's own files only the modes of
     /// files say that.
-    pub(crate) fn is_for_reading(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
+    pub(crate) fn is_for_reading(&self, home: Option<&str>, look: Option<&dyn FileOracle>) -> bool {
         let personal = |path: &str| ["/home/", "/Users/", "/root/"].iter().any(|folder| path.starts_with(folder));
         let users = self.layer != Layer::BuiltIn || self.start == Start::Home || personal(self.written());
         users && self.may_be_there(home, look)
@@ -248,7 +248,7 @@ impl PathRule {
     }
 
     /// Whether a path that is not certain may be under this rule.
-    pub(super) fn may_be_meant(&self, asked: &Asked) -> bool {
+    pub(super) fn may_be_meant(&self, asked: &PathQuery) -> bool {
         let home = asked.home.as_deref();
         let by_end = || match self.is_anchored() {
             true => self.may_end(&asked.end, home),
@@ -259,7 +259,7 @@ impl PathRule {
     }
 
     /// Whether a path of which whole names are not known fits this rule where it says no name: `/proc/$PPID/environ`.
-    fn fits_names(&self, asked: &Asked) -> bool {
+    fn fits_names(&self, asked: &PathQuery) -> bool {
         let fits = |(segment, name): (&Segment, &Option<String>)| match name {
             Some(name) => segment.fits(name),
             None => !matches!(segment, Segment::Text(_)),
@@ -291,7 +291,7 @@ impl PathRule {
 pub(crate) struct Around<'a> {
     pub(crate) home: Option<&'a str>,
     pub(crate) workspace: Option<&'a str>,
-    pub(crate) look: Option<&'a dyn Look>,
+    pub(crate) look: Option<&'a dyn FileOracle>,
 }
 
 /// What may be a glob's text: of what a loop goes through only the glob is known.
@@ -333,10 +333,10 @@ impl PathRules {
 
     /// The rules that a path falls under.
     pub(crate) fn covering(&self, path: &Value, home: Option<&str>) -> Vec<&PathRule> {
-        if self.rules.is_empty() { Vec::new() } else { self.covering_asked(&Asked::of(path, home)) }
+        if self.rules.is_empty() { Vec::new() } else { self.covering_asked(&PathQuery::of(path, home)) }
     }
 
-    pub(super) fn covering_asked(&self, asked: &Asked) -> Vec<&PathRule> {
+    pub(super) fn covering_asked(&self, asked: &PathQuery) -> Vec<&PathRule> {
         let index = self.index.get_or_init(|| {
             let mut index = Index::default();
             index.add(0, &self.rules);
@@ -348,14 +348,17 @@ impl PathRules {
     /// The rules whose place lies below a path, which may be a glob, so that they fall or are read with it. Of a path that
     /// is known in part there are none.
     pub(crate) fn below(&self, path: &str, home: Option<&str>) -> Vec<&PathRule> {
-        match Asked::above(path, home) {
+        match PathQuery::above(path, home) {
             Some(asked) if !self.rules.is_empty() => self.below_asked(&asked).collect(),
             _ => Vec::new(),
         }
     }
 
     /// The same, of a path that was read before.
-    pub(crate) fn below_asked<'r, 'a>(&'r self, asked: &'a Asked) -> impl Iterator<Item = &'r PathRule> + use<'r, 'a> {
+    pub(crate) fn below_asked<'r, 'a>(
+        &'r self,
+        asked: &'a PathQuery,
+    ) -> impl Iterator<Item = &'r PathRule> + use<'r, 'a> {
         self.rules.iter().filter(|rule| rule.lies_below(&asked.segments, asked.home.as_deref()))
     }
 

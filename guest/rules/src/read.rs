@@ -30,12 +30,14 @@ use toolgate_shell::Kind;
 use super::events;
 use super::fields::FieldOf;
 use super::invocation::Grammar;
-use super::judge::Coded;
+use super::judge::NativeRule;
 use super::observers::{self, Observer};
 use super::path_rules::{PathRule, PathRules, Policy};
+use super::path_zone::{PLACES, PathZone};
 use super::pattern::Pattern;
-use super::place::{PLACES, Place};
-use super::rule::{Assigns, Condition, EffectMatch, Exemption, Flag, Layer, Problem, Rule, Test, What, When};
+use super::rule::{
+    Assigns, CommandMatcher, Condition, Conditions, EffectMatch, Exemption, Flag, Layer, Problem, Rule, Test,
+};
 use super::yaml::{Malformed, Node, line, parse};
 use crate::call::Action;
 
@@ -338,7 +340,7 @@ impl Reader<'_> {
         };
         let (mut name, mut reason, mut instead, mut ask, mut no_override) = (None, None, None, false, false);
         let (mut pattern, mut raw, mut requires, mut unless, mut when) = (None, false, None, None, None);
-        let (mut what, mut tests, mut code) = (What::default(), Vec::new(), false);
+        let (mut what, mut tests, mut code) = (CommandMatcher::default(), Vec::new(), false);
         let (mut tools, mut field) = (Vec::new(), None);
         for (key, value) in entries {
             let key = key.as_str();
@@ -364,7 +366,7 @@ impl Reader<'_> {
         if code && self.layer != Layer::BuiltIn {
             return Err("code is only for rules that came with Toolgate".to_owned());
         }
-        if code && !name.as_deref().is_some_and(|name| Coded::ALL.iter().any(|coded| coded.name() == name)) {
+        if code && !name.as_deref().is_some_and(|name| NativeRule::ALL.iter().any(|native| native.name() == name)) {
             return Err("the rule says that code is about it, and there is none".to_owned());
         }
         if pattern.is_none() && what.is_empty() && !code {
@@ -449,7 +451,7 @@ fn read_test(layer: Layer, value: Node) -> Result<(String, Option<Vec<String>>),
 }
 
 /// Reads one key of what a command must be; whether it is one.
-pub(super) fn read_what(what: &mut What, key: &str, value: Spanned<Node>) -> Result<bool, String> {
+pub(super) fn read_what(what: &mut CommandMatcher, key: &str, value: Spanned<Node>) -> Result<bool, String> {
     let value = value.value;
     match key {
         "program" => what.programs = value.texts(key)?,
@@ -516,7 +518,7 @@ fn flag(text: &str) -> Result<Flag, String> {
 }
 
 /// Places and globs of a list of paths.
-fn places(value: Node, key: &str) -> Result<(Vec<Place>, Option<Rc<PathRules>>), String> {
+fn places(value: Node, key: &str) -> Result<(Vec<PathZone>, Option<Rc<PathRules>>), String> {
     let (mut places, mut rules) = (Vec::new(), Vec::new());
     for path in value.texts(key)? {
         match path.strip_prefix('@') {
@@ -568,8 +570,8 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
 /// How deep `not` may be inside `not`.
 const DEEPEST: usize = 8;
 
-fn condition_list(value: Node, key: &str, layer: Layer, depth: usize) -> Result<When, String> {
-    let mut when = When { conditions: Vec::new(), on_unknown: true };
+fn condition_list(value: Node, key: &str, layer: Layer, depth: usize) -> Result<Conditions, String> {
+    let mut when = Conditions { conditions: Vec::new(), on_unknown: true };
     if depth > DEEPEST {
         return Err(format!("{key} nests deeper than {DEEPEST} levels"));
     }
@@ -624,7 +626,7 @@ pub(super) fn on_unknown(value: Node) -> Result<bool, String> {
 }
 
 /// `cwd: P`, `cwd: [P, Q]` or `cwd: {pattern: P, on-unknown: allow}`.
-fn place_patterns(value: Node, key: &str, when: &mut When) -> Result<Vec<Pattern>, String> {
+fn place_patterns(value: Node, key: &str, when: &mut Conditions) -> Result<Vec<Pattern>, String> {
     let Node::Map(entries) = value else { return patterns(value, key) };
     let mut found = None;
     for (own, value) in entries {
@@ -650,7 +652,8 @@ fn exemption(item: Node) -> Result<Exemption, String> {
                 found.paths = Some(PathRules::new(rules.collect::<Result<_, _>>()?));
             }
             "when" => {
-                found.when = Some(When { on_unknown: false, ..condition_list(value.value, key, Layer::User, 0)? });
+                found.when =
+                    Some(Conditions { on_unknown: false, ..condition_list(value.value, key, Layer::User, 0)? });
             }
             // For whoever reads the file.
             "reason" => drop(value.value.text(key)?),

@@ -7,8 +7,8 @@ use toolgate_shell::{Kind, Variables};
 use super::events::Missing;
 use super::fields::FieldOf;
 use super::path_rules::PathRules;
+use super::path_zone::PathZone;
 use super::pattern::Pattern;
-use super::place::Place;
 use crate::call::Action;
 
 /// Who wrote a rule file.
@@ -59,7 +59,7 @@ pub(crate) struct Rule {
     pub(crate) instead: Option<String>,
     /// No comment lifts it, whatever the user's file says of others.
     pub(crate) no_override: bool,
-    pub(crate) what: What,
+    pub(crate) what: CommandMatcher,
     /// Tried on the resolved texts of a command, a pipeline and a list; one of several is enough.
     pub(crate) pattern: Option<Pattern>,
     /// The pattern is tried on the text as it was written.
@@ -70,7 +70,7 @@ pub(crate) struct Rule {
     pub(crate) requires: Option<Pattern>,
     /// Must not match it.
     pub(crate) unless: Option<Pattern>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<Conditions>,
     pub(crate) tests: Vec<Test>,
     pub(crate) line: Option<u32>,
     /// When it fires is in code, beside what its keys say.
@@ -109,7 +109,7 @@ pub struct Test {
 
 /// What a command must be for a rule to fire: everything that is given here.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct What {
+pub(crate) struct CommandMatcher {
     /// One of these programs, without their folder; `*` stands for any number of characters.
     pub(crate) programs: Vec<String>,
     /// One of these subcommands.
@@ -145,10 +145,10 @@ pub(crate) struct What {
     /// What it runs cannot be read.
     pub(crate) unseen: bool,
     /// The directory it works in does not lie in one of these places.
-    pub(crate) not_in: Vec<Place>,
+    pub(crate) not_in: Vec<PathZone>,
 }
 
-impl What {
+impl CommandMatcher {
     /// Gives back the memory that reading it left over: every rule is part of the image that a cold start maps.
     pub(crate) fn shrink(&mut self) {
         self.programs.shrink_to_fit();
@@ -170,7 +170,7 @@ impl What {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let What {
+        let CommandMatcher {
             programs,
             subcommands,
             flags,
@@ -253,12 +253,12 @@ pub(crate) struct Flag {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EffectMatch {
     pub(crate) kinds: Vec<Kind>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<PathZone>,
     /// Globs, as path rules have them.
     pub(crate) paths: Option<Rc<PathRules>>,
     /// Not these.
     pub(crate) not: Option<Rc<PathRules>>,
-    pub(crate) not_places: Vec<Place>,
+    pub(crate) not_places: Vec<PathZone>,
     /// Only, or not, with everything below.
     pub(crate) recursive: Option<bool>,
     /// Only of what may be there before the text runs.
@@ -269,13 +269,13 @@ pub(crate) struct EffectMatch {
 
 /// Conditions on the surroundings: all of them.
 #[derive(Clone, Debug)]
-pub(crate) struct When {
+pub(crate) struct Conditions {
     pub(crate) conditions: Vec<Condition>,
     /// Whether a rule fires where it cannot be told.
     pub(crate) on_unknown: bool,
 }
 
-impl When {
+impl Conditions {
     /// Whether there is such a condition, behind `not` too.
     pub(crate) fn any(&self, is_such: &dyn Fn(&Condition) -> bool) -> bool {
         self.conditions.iter().any(|condition| match condition {
@@ -301,7 +301,7 @@ pub(crate) enum Condition {
     Missing(Missing),
     /// Another component's predicate holds; its arguments as JSON.
     Predicate(String, String),
-    Not(When),
+    Not(Conditions),
 }
 
 /// Lifts a rule from some commands. Only a user's file has any.
@@ -309,11 +309,11 @@ pub(crate) enum Condition {
 pub(crate) struct Exemption {
     /// Names of rules without their layer, or with it; `*` stands for any number of characters.
     pub(crate) rules: Vec<String>,
-    pub(crate) what: What,
+    pub(crate) what: CommandMatcher,
     pub(crate) pattern: Option<Pattern>,
     /// Of a path rule: these paths.
     pub(crate) paths: Option<PathRules>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<Conditions>,
 }
 
 /// Whether a name fits a glob with `*`.

@@ -7,19 +7,19 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use toolgate_shell::{Trackers, Value};
 
-use super::asked::{self, Asked};
 use super::branch;
 use super::events;
 use super::fields::FieldOf;
 use super::invocation::Grammars;
-use super::needs::{Has, Needs};
+use super::needs::{CommandTraits, Needs};
 use super::observers::Observer;
 use super::packs;
 use super::path_index::{Anchored, Index, Lists, covering_all};
+use super::path_query::{self, PathQuery};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
-use super::rule::{Condition, Exemption, Layer, Problem, Rule, Test, When};
+use super::rule::{Condition, Conditions, Exemption, Layer, Problem, Rule, Test};
 use crate::call::Action;
 use crate::extensions::Provided;
 
@@ -279,7 +279,7 @@ impl Guard {
     /// Leaves out the tests beside the built-in rules, and what is kept of the calls so far: no verdict needs them, and a cold
     /// start is cheaper without.
     pub fn forget_tests(&mut self) {
-        asked::forget();
+        path_query::forget();
         for rule in self.parts.iter_mut().filter(|part| part.is_pack).flat_map(|part| &mut part.rules) {
             rule.tests = Vec::new();
         }
@@ -371,19 +371,19 @@ impl Guard {
 
     /// The rules in force that may be about a command of this program, in the order of parts; those that may fire on it, if it
     /// is said what it has.
-    pub(crate) fn about(&self, program: Option<&str>, has: Option<Has>) -> impl Iterator<Item = &Rule> {
+    pub(crate) fn about(&self, program: Option<&str>, has: Option<CommandTraits>) -> impl Iterator<Item = &Rule> {
         let may = move |entry: &Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
         let found = self.meant.about(program, may);
         found.filter_map(|entry| self.parts[entry.part].rules.get(entry.rule))
     }
 
     /// The path rules in force that a path falls under.
-    pub(crate) fn covering(&self, asked: &Asked) -> Vec<&PathRule> {
+    pub(crate) fn covering(&self, asked: &PathQuery) -> Vec<&PathRule> {
         covering_all(&self.path_index, |part| self.paths(part), self.parts.len(), asked)
     }
 
     /// The path rules in force whose place lies below a path.
-    pub(crate) fn below(&self, asked: &Asked) -> Vec<&PathRule> {
+    pub(crate) fn below(&self, asked: &PathQuery) -> Vec<&PathRule> {
         self.anchored.below(|part| self.paths(part), self.parts.len(), asked)
     }
 
@@ -519,7 +519,7 @@ impl Guard {
 }
 
 /// The trackers and predicates of other components that conditions ask for.
-fn asks_others<'a>(when: &'a When, asked: &mut Vec<(&'static str, &'a str)>) {
+fn asks_others<'a>(when: &'a Conditions, asked: &mut Vec<(&'static str, &'a str)>) {
     for condition in &when.conditions {
         match condition {
             Condition::Tracker(name, _) => asked.push(("tracker", name)),
@@ -530,7 +530,7 @@ fn asks_others<'a>(when: &'a When, asked: &mut Vec<(&'static str, &'a str)>) {
     }
 }
 
-fn asks_for_branch(when: &When) -> bool {
+fn asks_for_branch(when: &Conditions) -> bool {
     when.any(&|condition| match condition {
         Condition::Branch(_) => true,
         Condition::Tracker(name, _) => name == branch::TRACKER,

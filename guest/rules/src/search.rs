@@ -2,7 +2,7 @@
 
 use toolgate_shell::{Command, Value};
 
-use super::place::{REPOSITORIES, is_product};
+use super::path_zone::{REPOSITORIES, is_product};
 
 /// Tests and actions that take a value, beside those whose pattern is read below.
 const VALUED: &[&str] = &[

@@ -6,7 +6,7 @@
 use toolgate_shell::{Command, Word, absolute};
 
 use super::invocation::{Given, Invocation};
-use super::place::{Map, Place};
+use super::path_zone::{Map, PathZone};
 
 /// A client of a database.
 struct Client {
@@ -273,8 +273,8 @@ fn is_test_file(path: &str, command: &Command, map: &Map<'_>) -> bool {
         None => path.starts_with('/').then(|| map.place(path)),
     };
     match place {
-        Some(Place::Temporary) => true,
-        Some(Place::Workspace | Place::Product) => is_test_name(stem),
+        Some(PathZone::Temporary) => true,
+        Some(PathZone::Workspace | PathZone::Product) => is_test_name(stem),
         _ => false,
     }
 }

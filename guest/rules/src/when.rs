@@ -6,10 +6,10 @@ use toolgate_shell::Command;
 
 use super::branch;
 use super::events::Entry;
-use super::matching::Miss;
+use super::matching::Mismatch;
 use super::pattern::{Pattern, Tried};
-use super::rule::{Condition, When};
-use super::world::World;
+use super::rule::{Condition, Conditions};
+use super::world::GuardHost;
 use crate::call::Events;
 
 /// Whether something holds; `None` if it cannot be told.
@@ -22,7 +22,7 @@ pub(crate) struct Surroundings<'a, 'w> {
     pub(crate) source: Option<&'a str>,
     pub(crate) workspace: &'a str,
     pub(crate) home: Option<&'a str>,
-    pub(crate) world: &'w mut dyn World,
+    pub(crate) world: &'w mut dyn GuardHost,
     /// The branches that were asked for.
     pub(crate) branches: &'w mut HashMap<String, Option<Option<String>>>,
     /// The names of trackers, in the order of the command's values.
@@ -35,17 +35,17 @@ pub(crate) struct Surroundings<'a, 'w> {
 
 impl Surroundings<'_, '_> {
     /// Whether a rule with these conditions applies here.
-    pub(crate) fn hold(&mut self, when: &When) -> Result<(), Miss<'static>> {
+    pub(crate) fn hold(&mut self, when: &Conditions) -> Result<(), Mismatch<'static>> {
         match self.all(when) {
             Some(true) => Ok(()),
-            Some(false) => Err(Miss::When("the `when` conditions do not hold")),
+            Some(false) => Err(Mismatch::Conditions("the `when` conditions do not hold")),
             None if when.on_unknown => Ok(()),
-            None => Err(Miss::When("the `when` conditions are unknown, and the rule then passes")),
+            None => Err(Mismatch::Conditions("the `when` conditions are unknown, and the rule then passes")),
         }
     }
 
     /// As Kleene has it: one that does not hold decides, else one that cannot be told.
-    fn all(&mut self, when: &When) -> Truth {
+    fn all(&mut self, when: &Conditions) -> Truth {
         let mut known = true;
         for condition in &when.conditions {
             match self.one(condition) {
@@ -63,7 +63,7 @@ impl Surroundings<'_, '_> {
         let any = |patterns: &[Pattern], text: &str| -> Truth {
             let tried: Vec<Tried> = patterns.iter().map(|pattern| pattern.find(text)).collect();
             match () {
-                () if tried.iter().any(|one| matches!(one, Tried::Found(_))) => Some(true),
+                () if tried.iter().any(|one| matches!(one, Tried::PathKind(_))) => Some(true),
                 () if tried.iter().all(|one| *one == Tried::No) => Some(false),
                 () => None,
             }

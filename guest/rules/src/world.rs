@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use toolgate_shell::Look;
+use toolgate_shell::FileOracle;
 
 /// What others know of the surroundings.
-pub trait World {
+pub trait GuardHost {
     /// For each path the one behind its links, in the same order; `None` where it cannot be told. An error is a
     /// reason to stop the call.
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String>;
@@ -44,7 +44,7 @@ pub trait World {
     }
 
     /// What is at a path, if anyone knows.
-    fn look(&mut self) -> Option<Rc<dyn Look>> {
+    fn look(&mut self) -> Option<Rc<dyn FileOracle>> {
         None
     }
 }
@@ -64,9 +64,9 @@ pub enum Tracked {
 
 /// Nothing is known: paths are judged as they are written.
 #[derive(Debug)]
-pub struct NoWorld;
+pub struct NoHost;
 
-impl World for NoWorld {
+impl GuardHost for NoHost {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
         Ok(vec![None; paths.len()])
     }

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use crate::cases::{WORKSPACE, call, named};
 use serde_json::Value;
-use toolgate_rules::facts::{Answers, Found, Remembered};
-use toolgate_rules::{Guard, Layer, Tracked, World};
-use toolgate_shell::Look;
+use toolgate_rules::facts::{Answers, PathKind, Remembered};
+use toolgate_rules::{Guard, GuardHost, Layer, Tracked};
+use toolgate_shell::FileOracle;
 use toolgate_test_support::cases;
 use toolgate_test_support::cases::Cases;
 
@@ -41,30 +41,30 @@ impl Disk {
         if real.is_empty() { "/".to_owned() } else { real }
     }
 
-    fn found(&self, path: &str) -> Found {
+    fn found(&self, path: &str) -> PathKind {
         let below = |name: &str, folder: &str| folder == "/" || name.starts_with(&format!("{folder}/"));
         let path = self.real(path, false);
         let scripts = self.0["scripts"].as_object().into_iter().flat_map(|scripts| scripts.keys().map(String::as_str));
         let mut all = self.names("files").chain(scripts).chain([WORKSPACE, "/home/dev/project/"]);
         match () {
-            () if self.link(&path).is_some() => Found::Link,
-            () if self.names("hidden").any(|name| name == path || below(&path, name)) => Found::Hidden,
-            () if all.any(|name| below(name, &path)) => Found::Folder,
-            () if self.names("files").any(|name| name == path) => Found::File,
-            () if self.0["scripts"].get(&path).is_some() => Found::File,
-            () => Found::Nothing,
+            () if self.link(&path).is_some() => PathKind::Link,
+            () if self.names("hidden").any(|name| name == path || below(&path, name)) => PathKind::Hidden,
+            () if all.any(|name| below(name, &path)) => PathKind::Folder,
+            () if self.names("files").any(|name| name == path) => PathKind::File,
+            () if self.0["scripts"].get(&path).is_some() => PathKind::File,
+            () => PathKind::Nothing,
         }
     }
 }
 
 impl Answers for Disk {
-    fn stat(&self, paths: &[String]) -> Option<Vec<Found>> {
+    fn stat(&self, paths: &[String]) -> Option<Vec<PathKind>> {
         Some(paths.iter().map(|path| self.found(path)).collect())
     }
 
     fn resolve(&self, path: &str) -> Option<Option<(String, bool)>> {
         let real = self.real(path, true);
-        let exists = self.found(&real) != Found::Nothing;
+        let exists = self.found(&real) != PathKind::Nothing;
         Some(Some((real, exists)))
     }
 
@@ -73,7 +73,7 @@ impl Answers for Disk {
     }
 }
 
-impl World for Disk {
+impl GuardHost for Disk {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
         Ok(paths.iter().map(|path| Some(self.real(path, true))).collect())
     }
@@ -101,7 +101,7 @@ impl World for Disk {
         Some(others.iter().any(|other| other == file))
     }
 
-    fn look(&mut self) -> Option<Rc<dyn Look>> {
+    fn look(&mut self) -> Option<Rc<dyn FileOracle>> {
         Some(Rc::new(Remembered::new(self.clone())))
     }
 }

@@ -4,7 +4,7 @@
 use crate::cases::{call, named};
 use toolgate_commands::{FileUse, Takes};
 use toolgate_rules::call::Verdict;
-use toolgate_rules::{Guard, Layer, NoWorld};
+use toolgate_rules::{Guard, Layer, NoHost};
 
 /// What is put behind the program's name.
 const OPTIONS: &[&str] = &[
@@ -19,7 +19,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 fn judge(guard: &Guard, command: &str) -> Verdict {
-    guard.judge(&call(&serde_json::json!({ "command": command })), &mut NoWorld)
+    guard.judge(&call(&serde_json::json!({ "command": command })), &mut NoHost)
 }
 
 /// Over every command that a rule of a pack fires on, as the tests beside it say.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use toolgate_rules::call::{Action, Call, Events, Field, Kind, contents};
-use toolgate_rules::{Guard, Layer, NoWorld, Outcome, override_reason};
+use toolgate_rules::{Guard, Layer, NoHost, Outcome, override_reason};
 use toolgate_test_support::cases;
 use toolgate_test_support::skip::skip;
 
@@ -80,7 +80,7 @@ fn rule_file(rules: &Value, observers: &Value, no_override: bool) -> Value {
 }
 
 fn stops(guard: &Guard, call: &Call) -> bool {
-    matches!(guard.judge(call, &mut NoWorld).action(), Some(Action::Ask | Action::Block))
+    matches!(guard.judge(call, &mut NoHost).action(), Some(Action::Ask | Action::Block))
 }
 
 /// Cases of a file whose verdicts are meant to be others, with the reason.
@@ -121,7 +121,7 @@ fn its_rules_get_its_verdicts_but_for_those_listed() {
         let tool = case["tool"].as_str().expect("a tool");
         let mut call = call(tool, &case["input"], case["cwd"].as_str().expect("a directory"));
         call.home = case["env"]["HOME"].as_str().map(str::to_owned);
-        let verdict = guard.judge(&call, &mut NoWorld);
+        let verdict = guard.judge(&call, &mut NoHost);
         let blocks = matches!(verdict.action(), Some(Action::Block));
         let expected = case["expected"]["block"] == true;
         let rule =
@@ -170,7 +170,7 @@ fn force_pushes_are_found_by_pattern_and_by_meaning() {
         let mut differ = BTreeMap::new();
         for (number, case) in (0..).zip(lines(&text)) {
             let call = call("bash", &case, "/home/dev/project");
-            let verdict = guard.judge(&call, &mut NoWorld);
+            let verdict = guard.judge(&call, &mut NoHost);
             let stops = verdict.findings.iter().any(|one| one.rule == "user:r");
             if stops != (case["expected"] == "BLOCK") {
                 differ.insert(number, format!("{case}: {:?}", verdict.findings));
@@ -211,7 +211,7 @@ fn our_cases() {
             Some(_) => {
                 let exit_code = case["exit"].as_i64().and_then(|code| i32::try_from(code).ok());
                 let outcome = Outcome { exit_code, is_error: case["failed"] == true };
-                let entries = guard.witness(&call, outcome, &mut NoWorld).into_iter();
+                let entries = guard.witness(&call, outcome, &mut NoHost).into_iter();
                 entries.map(|one| if one.certain { one.event } else { format!("{}?", one.event) }).collect()
             }
         };

@@ -4,7 +4,7 @@
 use crate::cases::{call, named};
 use serde_json::Value;
 use toolgate_rules::call::{Action, Call, Finding, Verdict, contents};
-use toolgate_rules::{Guard, Layer, NoWorld};
+use toolgate_rules::{Guard, Layer, NoHost};
 use toolgate_test_support::cases;
 use toolgate_test_support::cases::Cases;
 
@@ -50,7 +50,7 @@ fn each_gets_its_verdict(cases: &Cases) {
         if let Some(rules) = case["rules"].as_str() {
             assert_eq!(guard.load("rules.yaml", Layer::Project, rules.as_bytes()), []);
         }
-        let verdict = guard.judge(&call(&case), &mut NoWorld);
+        let verdict = guard.judge(&call(&case), &mut NoHost);
         let got = named(&verdict);
         // A case names any of the weightiest findings.
         let meant = |finding: &&Finding| {
@@ -85,7 +85,7 @@ fn what_a_patch_writes_is_judged_by_rules_on_content() {
         let case = serde_json::json!({ "kind": "write", "command": patch });
         let input = serde_json::json!({ "command": patch }).to_string();
         let call = Call { contents: contents(&input), ..call(&case) };
-        assert_eq!(guard.judge(&call, &mut NoWorld).action(), expected, "{patch}");
+        assert_eq!(guard.judge(&call, &mut NoHost).action(), expected, "{patch}");
     }
 }
 
@@ -95,7 +95,7 @@ fn evidence_is_a_range_of_the_field_it_names() {
         ["é; cat ~/.ssh/id_rsa", "sh -c 'cat ~/.ssh/a'", "echo \"$(cat ~/.ssh/a)\" # ü", "cat `echo é; cat .env`"]
     {
         let case = serde_json::json!({ "command": command });
-        let verdict = Guard::new().judge(&call(&case), &mut NoWorld);
+        let verdict = Guard::new().judge(&call(&case), &mut NoHost);
         assert_eq!(verdict.action(), Some(Action::Block), "{command}");
         for one in verdict.findings.iter().flat_map(|finding| &finding.evidence) {
             assert_eq!(command.get(one.start..one.end), Some(one.text.as_str()), "{command}");
@@ -119,8 +119,8 @@ fn commands_that_are_the_same_are_judged_as_each_by_itself() {
             let mut again = case.clone();
             again["command"] = text.as_str().into();
             let again = call(&again);
-            let judged = guard.judge(&again, &mut NoWorld);
-            let explained = guard.explain(&again, &mut NoWorld).verdict;
+            let judged = guard.judge(&again, &mut NoHost);
+            let explained = guard.explain(&again, &mut NoHost).verdict;
             assert_eq!(judged, explained, "{text}");
         }
     });
@@ -163,7 +163,7 @@ fn what_is_around_a_command_tells_it_from_others_of_the_same_words() {
     assert_eq!(guard.load("rules.yaml", Layer::User, AROUND.as_bytes()), []);
     for (text, expected) in cases {
         let text = format!("MODE=2\n{text}");
-        let verdict = guard.judge(&call(&serde_json::json!({ "command": text })), &mut NoWorld);
+        let verdict = guard.judge(&call(&serde_json::json!({ "command": text })), &mut NoHost);
         let own = verdict.findings.iter().filter(|finding| finding.rule.starts_with("user:"));
         let found: Vec<(&str, Vec<&str>)> = own
             .map(|finding| {
@@ -180,7 +180,7 @@ fn what_is_around_a_command_tells_it_from_others_of_the_same_words() {
 #[test]
 fn what_is_said_often_is_found_wherever_it_stands() {
     let guard = Guard::new();
-    let judge = |text: String| guard.judge(&call(&serde_json::json!({ "command": text })), &mut NoWorld);
+    let judge = |text: String| guard.judge(&call(&serde_json::json!({ "command": text })), &mut NoHost);
     let rules = |found: &Verdict| found.findings.iter().map(|one| one.rule.clone()).collect::<Vec<_>>();
     let evidence = |found: &Verdict| found.findings.iter().map(|one| one.evidence.len()).collect::<Vec<_>>();
     let one = judge("cat ~/.ssh/id_rsa".to_owned());
@@ -247,7 +247,7 @@ fn long_programs_are_judged_as_short_ones_are() {
             }
             for command in [format!("{program} <<'EOF'\n{code}EOF"), format!("cat > tool.txt <<'EOF'\n{code}EOF")] {
                 let case = serde_json::json!({ "command": command });
-                let found = guard.judge(&call(&case), &mut NoWorld);
+                let found = guard.judge(&call(&case), &mut NoHost);
                 assert_eq!(found.action(), None, "{program} {size}: {:?}", found.findings.first());
             }
         }
@@ -317,7 +317,7 @@ fn hostile_texts_get_an_answer() {
     for (name, command, least) in cases {
         let case = serde_json::json!({ "command": command });
         let guard = Guard::new();
-        let verdict = guard.judge(&call(&case), &mut NoWorld);
+        let verdict = guard.judge(&call(&case), &mut NoHost);
         assert!(verdict.action() >= least, "{name}: {:?}", verdict.findings);
         let harmless = name.contains("harmless");
         assert!(!harmless || verdict.action().is_none(), "{name}: {:?}", verdict.findings);

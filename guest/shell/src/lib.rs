@@ -20,7 +20,7 @@
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
-//! | `walk` | the commands of a text, state on the way | what a command means |
+//! | `interpreter` | the commands of a text, state on the way | what a command means |
 //! | `scan` | what is too long or no shell text | anything that parses |
 //! | `arithmetic` | expressions on known texts | files |
 //! | `make`, `just` | what a makefile or a justfile runs | running make or just |
@@ -77,6 +77,7 @@ mod files;
 mod foreign;
 mod hints;
 mod host;
+mod interpreter;
 mod just;
 mod make;
 mod patch;
@@ -84,18 +85,19 @@ mod scan;
 mod shared;
 mod succession;
 mod tracker;
-mod walk;
 mod wrapper;
 
 pub use effect::{Effect, Kind, Named};
-pub use facts::{Facts, Look, Presence};
+pub use facts::{Facts, FileOracle, Presence};
 pub use files::{Files, detect_files};
 pub use foreign::{ForeignShell, looks_like_powershell, parse_foreign};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
+pub use interpreter::{
+    Command, Joiner, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables, parse, resolve_word,
+};
 pub use patch::patch;
 pub use shared::{Empty, Shared};
 pub use succession::Succession;
 pub use toolgate_shell_syntax::path::absolute;
 pub use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 pub use tracker::{Modifier, NameTaken, Scope, Snapshot, Subshell, Tracker, Trackers};
-pub use walk::{Command, Joiner, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables, parse, resolve_word};

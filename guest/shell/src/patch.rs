@@ -16,7 +16,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::effect::{Effect, Kind, Named};
-use crate::walk::{Command, Script};
+use crate::interpreter::{Command, Script};
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Span, Value, Word};
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgate_shell::{Command, Effect, Kind, Runs, Value};
 
 use super::sources::source;
-use super::{Run, interprets};
+use super::{UnseenRun, interprets};
 use crate::call::Source;
 use crate::matching::is_change;
 
@@ -62,10 +62,10 @@ impl<'s> Files<'s> {
 
     /// Finds where what is fetched or decoded into a file is run from one that is written like it, or that may be it. Two
     /// such may be two files: what is only given to a program tells nothing.
-    pub(super) fn run_alike(&self, command: &Command) -> Option<Run> {
+    pub(super) fn run_alike(&self, command: &Command) -> Option<UnseenRun> {
         let runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
         let source = runs.filter_map(|effect| self.source_alike(effect).max(self.source_behind(effect))).max()?;
-        Some(Run::of(command, source, true, command.span))
+        Some(UnseenRun::of(command, source, true, command.span))
     }
 
     /// Notes what is fetched or decoded into files whose path is known in part.
@@ -83,7 +83,7 @@ impl<'s> Files<'s> {
     }
 
     /// Follows what is fetched or decoded into files, and finds where those are run.
-    pub(super) fn follow(&mut self, command: &'s Command, piped: &[&Command], found: &mut Vec<Run>) {
+    pub(super) fn follow(&mut self, command: &'s Command, piped: &[&Command], found: &mut Vec<UnseenRun>) {
         let runs = command.opaque || matches!(command.program(), Some("chroot" | "ld.so"));
         for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
             let Some(source) = self.source(effect) else { continue };
@@ -93,7 +93,7 @@ impl<'s> Files<'s> {
             // What another command adds to it, or writes to it perhaps, does not make it readable.
             let fetched = effect.kind == Kind::Execute && source == Source::Downloaded;
             if earlier || fetched || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
-                found.push(Run::of(command, source, true, command.span));
+                found.push(UnseenRun::of(command, source, true, command.span));
                 break;
             }
         }

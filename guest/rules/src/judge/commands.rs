@@ -5,44 +5,44 @@ use std::collections::HashSet;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Script, Span, Value, Word};
 
-use super::{Coded, Inquiry, Outcome, evidence};
+use super::{Evaluation, NativeRule, Outcome, evidence};
 use crate::call::{Evidence, Field, Kind};
-use crate::matching::{Miss, Purpose, Reach, Subject, confirmed};
-use crate::needs::Has;
+use crate::matching::{DependsOn, MatchInput, Mismatch, Purpose, confirmed};
+use crate::needs::CommandTraits;
 use crate::pattern::Tried;
 use crate::rule::{Rule, named};
 use crate::rules::Part;
 use crate::view::{Drafts, View, without_folder};
 use crate::when::Surroundings;
-use crate::world::World;
+use crate::world::GuardHost;
 
 /// How many paths a reason names.
 const NAMED: usize = 3;
 
-impl<'a> Inquiry<'a> {
+impl<'a> Evaluation<'a> {
     /// The rules that say what they mean, on one command; and those that may come to something else on another one that is
     /// the same.
     pub(super) fn rules(
         &mut self,
-        subject: &Subject<'_>,
+        subject: &MatchInput<'_>,
         field: &Field,
-        world: &mut dyn World,
+        world: &mut dyn GuardHost,
     ) -> Vec<(&'a Rule, Outcome)> {
         let program = subject.invocation().map(|found| found.program);
         // Who wants to know why each rule did not fire is told of all.
-        let has = self.considered.is_none().then(|| Has::of(subject.command, program));
+        let has = self.considered.is_none().then(|| CommandTraits::of(subject.command, program));
         let guard = self.guard;
         let tried = guard.about(program, has).map(|rule| (rule, self.rule(rule, subject, field, world)));
-        tried.filter(|(_, outcome)| outcome.found || outcome.reach != Reach::Command).collect()
+        tried.filter(|(_, outcome)| outcome.found || outcome.reach != DependsOn::Command).collect()
     }
 
     /// One of these rules on one command.
     pub(super) fn rule(
         &mut self,
         rule: &'a Rule,
-        subject: &Subject<'_>,
+        subject: &MatchInput<'_>,
         field: &Field,
-        world: &mut dyn World,
+        world: &mut dyn GuardHost,
     ) -> Outcome {
         subject.take_reach();
         let fires = self.fires(rule, subject, field, world);
@@ -66,7 +66,7 @@ impl<'a> Inquiry<'a> {
         let fields =
             rule.what.content.iter().flat_map(|pattern| self.call.contents.iter().map(move |text| (pattern, text)));
         fields.filter_map(|(pattern, text)| match pattern.find(&text.value) {
-            Tried::Found(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
+            Tried::PathKind(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
             _ => None,
         })
     }
@@ -74,16 +74,16 @@ impl<'a> Inquiry<'a> {
     fn fires(
         &mut self,
         rule: &'a Rule,
-        subject: &Subject<'_>,
+        subject: &MatchInput<'_>,
         field: &Field,
-        world: &mut dyn World,
-    ) -> Result<Vec<Span>, Miss<'a>> {
+        world: &mut dyn GuardHost,
+    ) -> Result<Vec<Span>, Mismatch<'a>> {
         let mut spans = subject.check(&rule.what, Purpose::Rule)?;
         spans.extend(spelled(rule, subject.command, &field.value)?);
         self.here(rule, subject, world)?;
         self.not_exempt(rule, subject, &field.value, world)?;
         // Last, as git may be asked.
-        Coded::agrees(rule, subject, &field.value, &mut self.held, world)?;
+        NativeRule::agrees(rule, subject, &field.value, &mut self.held, world)?;
         Ok(spans)
     }
 
@@ -91,9 +91,9 @@ impl<'a> Inquiry<'a> {
     pub(super) fn here(
         &mut self,
         rule: &Rule,
-        subject: &Subject<'_>,
-        world: &mut dyn World,
-    ) -> Result<(), Miss<'static>> {
+        subject: &MatchInput<'_>,
+        world: &mut dyn GuardHost,
+    ) -> Result<(), Mismatch<'static>> {
         match &rule.when {
             Some(when) => self.surroundings(subject, world, |surroundings| surroundings.hold(when)),
             None => Ok(()),
@@ -102,11 +102,11 @@ impl<'a> Inquiry<'a> {
 
     pub(super) fn surroundings<T>(
         &mut self,
-        subject: &Subject<'_>,
-        world: &mut dyn World,
+        subject: &MatchInput<'_>,
+        world: &mut dyn GuardHost,
         ask: impl FnOnce(&mut Surroundings<'_, '_>) -> T,
     ) -> T {
-        subject.reaches(Reach::Text);
+        subject.reaches(DependsOn::Text);
         let here = self.witnessed.as_ref().map(|witnessed| witnessed.before(subject.index)).unwrap_or_default();
         // A patch is no text that runs.
         let text = self.call.command.as_ref().filter(|_| self.call.kind != Kind::Write);
@@ -127,10 +127,10 @@ impl<'a> Inquiry<'a> {
     pub(super) fn not_exempt(
         &mut self,
         rule: &Rule,
-        subject: &Subject<'_>,
+        subject: &MatchInput<'_>,
         source: &str,
-        world: &mut dyn World,
-    ) -> Result<(), Miss<'static>> {
+        world: &mut dyn GuardHost,
+    ) -> Result<(), Mismatch<'static>> {
         if rule.keeps_the_gate() {
             return Ok(());
         }
@@ -138,14 +138,14 @@ impl<'a> Inquiry<'a> {
         for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, &rule.name)) {
             let own = subject.check(&exemption.what, Purpose::Exemption).is_ok()
                 && exemption.pattern.as_ref().is_none_or(|pattern| {
-                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::Found(_))
+                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::PathKind(_))
                 });
             let holds = own
                 && exemption.when.as_ref().is_none_or(|when| {
                     self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
                 });
             if holds {
-                return Err(Miss::When("an exemption in your rule file applies"));
+                return Err(Mismatch::Conditions("an exemption in your rule file applies"));
             }
         }
         Ok(())
@@ -155,9 +155,9 @@ impl<'a> Inquiry<'a> {
     pub(super) fn patterns(
         &mut self,
         script: &Script,
-        subjects: &[Subject<'_>],
+        subjects: &[MatchInput<'_>],
         field: &'a Field,
-        world: &mut dyn World,
+        world: &mut dyn GuardHost,
     ) {
         let guard = self.guard;
         let parts: Vec<&Part> = guard.active().filter(|part| part.pattern_rules().next().is_some()).collect();
@@ -193,7 +193,7 @@ impl<'a> Inquiry<'a> {
             let silent: Vec<&str> =
                 silent.map(|rule| rule.name.as_str()).filter(|name| !fired.contains(name)).collect();
             for name in silent {
-                self.consider(name, None, Some(&Miss::Pattern));
+                self.consider(name, None, Some(&Mismatch::Pattern));
             }
         }
     }
@@ -203,8 +203,8 @@ impl<'a> Inquiry<'a> {
         &mut self,
         view: &View,
         rules: impl Iterator<Item = &'r Rule>,
-        (subjects, field): (&[Subject<'_>], &Field),
-        world: &mut dyn World,
+        (subjects, field): (&[MatchInput<'_>], &Field),
+        world: &mut dyn GuardHost,
         fired: &mut HashSet<&'r str>,
     ) -> bool {
         let source = field.value.as_str();
@@ -213,7 +213,7 @@ impl<'a> Inquiry<'a> {
             let Some(pattern) = &rule.pattern else { continue };
             let (found, why) = match pattern.find(&view.text) {
                 Tried::No => continue,
-                Tried::Found(range) => (view.source(&range), None),
+                Tried::PathKind(range) => (view.source(&range), None),
                 Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
             };
             matches = true;
@@ -250,15 +250,15 @@ const PROGRAM_FOLDERS: &[&str] =
 
 /// Whether the patterns of a rule that says what it means hold on a command, as it is written or without its program's
 /// folder; and where its own one matches.
-fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>, Miss<'static>> {
+fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>, Mismatch<'static>> {
     if rule.pattern.is_none() && rule.requires.is_none() && rule.unless.is_none() {
         return Ok(None);
     }
     let fit = |view: &View| {
         let span = match rule.pattern.as_ref().map(|pattern| pattern.find(&view.text)) {
             None => None,
-            Some(Tried::No) => return Err(Miss::Pattern),
-            Some(Tried::Found(range)) => Some(view.source(&range)),
+            Some(Tried::No) => return Err(Mismatch::Pattern),
+            Some(Tried::PathKind(range)) => Some(view.source(&range)),
             Some(Tried::TooMuch(_)) => Some(command.span),
         };
         confirmed(rule, &view.text).map(|()| span)
@@ -267,18 +267,18 @@ fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>,
     let folder = command.words.first().and_then(Word::known).and_then(|program| program.rsplit_once('/'));
     let is_known = folder.is_some_and(|(folder, _)| PROGRAM_FOLDERS.contains(&folder));
     match (fit(&View::of(command, source)), bare) {
-        (Err(Miss::Unless), _) => Err(Miss::Unless),
+        (Err(Mismatch::Unless), _) => Err(Mismatch::Unless),
         // What excepts `git rm` does not except another program of that name.
-        (_, Some(Err(Miss::Unless))) if is_known => Err(Miss::Unless),
+        (_, Some(Err(Mismatch::Unless))) if is_known => Err(Mismatch::Unless),
         (Err(_), Some(Ok(span))) => Ok(span),
         (written, _) => written,
     }
 }
 
 /// Whether what excepts a rule from a command does not match it with its program's folder.
-fn not_excepted(rule: &Rule, view: &View) -> Result<(), Miss<'static>> {
+fn not_excepted(rule: &Rule, view: &View) -> Result<(), Mismatch<'static>> {
     let (Some(text), Some(unless)) = (&view.written, &rule.unless) else { return Ok(()) };
-    if matches!(unless.find(text), Tried::Found(_)) { Err(Miss::Unless) } else { Ok(()) }
+    if matches!(unless.find(text), Tried::PathKind(_)) { Err(Mismatch::Unless) } else { Ok(()) }
 }
 
 /// A rule's reason, what it is about here, and what would be fine.
@@ -296,7 +296,7 @@ pub(super) fn with_instead(rule: &Rule, reason: &str) -> String {
 }
 
 /// The paths that make a rule fire, and where they lie.
-fn places(rule: &Rule, subject: &Subject<'_>) -> String {
+fn places(rule: &Rule, subject: &MatchInput<'_>) -> String {
     let mut told: Vec<String> = Vec::new();
     for (effect, place) in rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)) {
         let path = effect.path.text().replace(Value::HOLE, "…");

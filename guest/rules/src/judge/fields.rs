@@ -3,13 +3,13 @@
 use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
 
 use super::commands::reason;
-use super::{Inquiry, evidence, tilde};
+use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
-use crate::matching::{Miss, Scene, Subject};
+use crate::matching::{MatchInput, Mismatch, ScriptContext};
 use crate::pattern::Tried;
 use crate::rule::{Rule, named};
 use crate::rules::Part;
-use crate::world::World;
+use crate::world::GuardHost;
 
 /// A text that a pattern is tried on, in all its spellings, and where it stands.
 struct Text<'a> {
@@ -18,9 +18,9 @@ struct Text<'a> {
     spellings: Vec<String>,
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> Evaluation<'a> {
     /// Tries the rules on the fields of file tools. `script` is what a patch does.
-    pub(super) fn field_rules(&mut self, script: Option<&Script>, world: &mut dyn World) {
+    pub(super) fn field_rules(&mut self, script: Option<&Script>, world: &mut dyn GuardHost) {
         let (guard, call) = (self.guard, self.call);
         let rules = || guard.active().flat_map(Part::field_rules);
         if call.kind == Kind::Shell || rules().next().is_none() {
@@ -28,7 +28,7 @@ impl<'a> Inquiry<'a> {
         }
         let bare = Command::of_effects(Vec::new(), Span::default(), &call.cwd);
         let here = Script { commands: vec![bare], ..Script::default() };
-        let scene = Scene::new(&here, guard, self.map, call.home.as_deref(), None, self.real_map);
+        let scene = ScriptContext::new(&here, guard, self.map, call.home.as_deref(), None, self.real_map);
         let subject = scene.subject(0);
         // The text is not run.
         self.witnessed = None;
@@ -50,37 +50,38 @@ impl<'a> Inquiry<'a> {
         &mut self,
         rule: &Rule,
         texts: &[Text<'_>],
-        subject: &Subject<'_>,
-        world: &mut dyn World,
-    ) -> Result<Vec<Evidence>, Miss<'static>> {
-        let Some(pattern) = &rule.pattern else { return Err(Miss::Pattern) };
+        subject: &MatchInput<'_>,
+        world: &mut dyn GuardHost,
+    ) -> Result<Vec<Evidence>, Mismatch<'static>> {
+        let Some(pattern) = &rule.pattern else { return Err(Mismatch::Pattern) };
         let fitting = texts.iter().filter_map(|text| {
             let found = text.spellings.iter().find_map(|one| match pattern.find(one) {
                 Tried::No => None,
                 // Of a path it is the whole that counts.
-                Tried::Found(range) if *one == text.field.value => Some(Span { start: range.start, end: range.end }),
-                Tried::Found(_) | Tried::TooMuch(_) => Some(text.span),
+                Tried::PathKind(range) if *one == text.field.value => Some(Span { start: range.start, end: range.end }),
+                Tried::PathKind(_) | Tried::TooMuch(_) => Some(text.span),
             });
             Some((text, found?))
         });
         let fitting: Vec<(&Text<'_>, Span)> = fitting.collect();
         if fitting.is_empty() {
-            return Err(Miss::Pattern);
+            return Err(Mismatch::Pattern);
         }
         // One edit of several may have what another one needs.
         let any = |wanted: &dyn Fn(&str) -> bool| texts.iter().flat_map(|text| &text.spellings).any(|one| wanted(one));
         if rule.requires.as_ref().is_some_and(|requires| !any(&|text| requires.matches(text))) {
-            return Err(Miss::Requires);
+            return Err(Mismatch::Requires);
         }
         // What excepts one text says nothing of the others.
         let excepted = |text: &Text<'_>| {
-            let excepts =
-                |one: &String| rule.unless.as_ref().is_some_and(|unless| matches!(unless.find(one), Tried::Found(_)));
+            let excepts = |one: &String| {
+                rule.unless.as_ref().is_some_and(|unless| matches!(unless.find(one), Tried::PathKind(_)))
+            };
             text.spellings.iter().any(excepts)
         };
         let left: Vec<&(&Text<'_>, Span)> = fitting.iter().filter(|(text, _)| !excepted(text)).collect();
         if left.is_empty() {
-            return Err(Miss::Unless);
+            return Err(Mismatch::Unless);
         }
         self.here(rule, subject, world)?;
         let mut found = Vec::new();
@@ -89,11 +90,11 @@ impl<'a> Inquiry<'a> {
                 found.push(evidence(text.field, *span));
             }
         }
-        if found.is_empty() { Err(Miss::When("an exemption in your rule file applies")) } else { Ok(found) }
+        if found.is_empty() { Err(Mismatch::Conditions("an exemption in your rule file applies")) } else { Ok(found) }
     }
 
     /// Whether an exemption of the user's lifts the rule from a text. Those that say what a command is do not.
-    fn exempt(&mut self, rule: &Rule, text: &Text<'_>, subject: &Subject<'_>, world: &mut dyn World) -> bool {
+    fn exempt(&mut self, rule: &Rule, text: &Text<'_>, subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
         let (guard, call) = (self.guard, self.call);
         let all_in = |rules: &crate::path_rules::PathRules| {
             let inside = |field: &Field| {
@@ -103,10 +104,9 @@ impl<'a> Inquiry<'a> {
         };
         guard.exemptions.iter().filter(|one| named(&one.rules, &rule.name) && one.what.is_empty()).any(|one| {
             one.paths.as_ref().is_none_or(all_in)
-                && one
-                    .pattern
-                    .as_ref()
-                    .is_none_or(|pattern| text.spellings.iter().any(|one| matches!(pattern.find(one), Tried::Found(_))))
+                && one.pattern.as_ref().is_none_or(|pattern| {
+                    text.spellings.iter().any(|one| matches!(pattern.find(one), Tried::PathKind(_)))
+                })
                 && one.when.as_ref().is_none_or(|when| {
                     self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
                 })
@@ -121,7 +121,7 @@ fn contents(call: &Call) -> Vec<Text<'_>> {
 }
 
 /// The paths that the call names, and those that its patch changes.
-fn paths<'a>(call: &'a Call, script: Option<&Script>, world: &mut dyn World) -> Vec<Text<'a>> {
+fn paths<'a>(call: &'a Call, script: Option<&Script>, world: &mut dyn GuardHost) -> Vec<Text<'a>> {
     let mut found: Vec<(&Field, Span, String)> = Vec::new();
     for field in &call.paths {
         let span = Span { start: 0, end: field.value.len() };

@@ -4,12 +4,12 @@
 //! that begin with ```` ```! ````, `hooks` in front matter), of OpenCode (`` !`CMD` ``), of Gemini CLI and Qwen Code (`!{CMD}`), of
 //! Droid (commands that begin with `#!`), as of November 2026.
 
-use toolgate_shell::{Kind as Deed, Look, Presence, Span, absolute};
+use toolgate_shell::{FileOracle, Kind as Deed, Presence, Span, absolute};
 
-use super::{Coded, Inquiry, evidence, tilde};
+use super::{Evaluation, NativeRule, evidence, tilde};
 use crate::call::{Action, Call, Evidence, Field, Kind, Memory};
-use crate::matching::Subject;
-use crate::world::World;
+use crate::matching::MatchInput;
+use crate::world::GuardHost;
 
 /// Folders with prompts, below a project or a home folder.
 const FOLDERS: &[&str] = &[
@@ -160,14 +160,14 @@ fn has_escapes(text: &str) -> bool {
         .any(|(at, _)| text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || "xuUc".contains(c)))
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> Evaluation<'a> {
     /// Prompts that a command writes, as far as it is known what is in them.
     pub(super) fn prompts(
         &mut self,
-        subjects: &[Subject<'_>],
+        subjects: &[MatchInput<'_>],
         field: &Field,
-        world: &mut dyn World,
-        look: Option<&dyn Look>,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
     ) {
         let leads =
             |path: &str| is_prompt(path) || look.and_then(|look| look.real(path)).is_some_and(|real| is_prompt(&real));
@@ -207,7 +207,7 @@ impl<'a> Inquiry<'a> {
             unseen |= texts.is_empty() && UNSEEN.contains(&program);
             let evidence = evidence(field, written.span);
             if unseen {
-                self.coded(Coded::PromptUnseen, "", vec![evidence.clone()]);
+                self.native(NativeRule::PromptUnseen, "", vec![evidence.clone()]);
             }
             for text in texts {
                 self.prompt(&text, written.path.text(), &evidence, world);
@@ -216,7 +216,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// A prompt that a file tool writes.
-    pub(super) fn prompt_of_tool(&mut self, world: &mut dyn World, look: Option<&dyn Look>) {
+    pub(super) fn prompt_of_tool(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
         let call = self.call;
         if call.kind != Kind::Write || call.command.is_some() {
             return;
@@ -239,15 +239,15 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn prompt(&mut self, text: &str, path: &str, at: &Evidence, world: &mut dyn World) {
+    fn prompt(&mut self, text: &str, path: &str, at: &Evidence, world: &mut dyn GuardHost) {
         let runs = commands(text);
         let name = path.rsplit('/').next().unwrap_or(path);
         if runs.hooks {
-            self.coded(Coded::PromptHooks, name, vec![at.clone()]);
+            self.native(NativeRule::PromptHooks, name, vec![at.clone()]);
         }
         // A prompt that writes prompts is not followed further.
         if runs.commands.len() > MOST || self.call.in_prompt && !runs.commands.is_empty() {
-            self.coded(Coded::TooMuch, &format!("{name} runs too many commands"), vec![at.clone()]);
+            self.native(NativeRule::TooMuch, &format!("{name} runs too many commands"), vec![at.clone()]);
             return;
         }
         for command in runs.commands {
@@ -256,7 +256,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// A command that a prompt has the agent run.
-    fn run_later(&mut self, command: &str, path: &str, at: &Evidence, world: &mut dyn World) {
+    fn run_later(&mut self, command: &str, path: &str, at: &Evidence, world: &mut dyn GuardHost) {
         let name = path.rsplit('/').next().unwrap_or(path);
         // What the agent puts in their place is not known.
         let value = command.replace("{{args}}", "\"$ARGUMENTS\"");

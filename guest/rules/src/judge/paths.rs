@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rustc_hash::FxHashSet;
-use toolgate_shell::{Command, Effect, Kind as Deed, Look, Named, SUBSTITUTION, Script, Value, Why, absolute};
+use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute};
 
-use super::reads::Below;
-use super::{Coded, Inquiry, evidence, tilde};
-use crate::asked::Asked;
+use super::recursive_reads::Below;
+use super::{Evaluation, NativeRule, evidence, tilde};
 use crate::call::{Action, Evidence, Field};
-use crate::matching::{Reach, Subject, is_implied};
+use crate::matching::{DependsOn, MatchInput, is_implied};
+use crate::path_query::PathQuery;
 use crate::path_rules::{Around, PathRule, Policy, as_glob};
-use crate::place::is_elsewhere;
+use crate::path_zone::is_elsewhere;
 use crate::rule::{Layer, named};
-use crate::world::World;
+use crate::world::GuardHost;
 
 /// What a rule on paths tells apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl Access {
 const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
 
 /// Whether a command tells names to whoever looks on, and to no other command that could open them.
-fn only_lists(subject: &Subject<'_>) -> bool {
+fn only_lists(subject: &MatchInput<'_>) -> bool {
     const LOOKS_ON: &[&str] = &["cut", "grep", "head", "sort", "tail", "tr", "wc"];
     let found = subject.command;
     // `sort --files0-from=-` opens what it is told.
@@ -119,9 +119,15 @@ impl Touched {
     }
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> Evaluation<'a> {
     /// What a command touches.
-    pub(super) fn effects(&mut self, subject: &Subject<'_>, script: &Script, command: &Field, world: &mut dyn World) {
+    pub(super) fn effects(
+        &mut self,
+        subject: &MatchInput<'_>,
+        script: &Script,
+        command: &Field,
+        world: &mut dyn GuardHost,
+    ) {
         let found = subject.command;
         if script.unparsed.is_some() || found.scanned {
             // Without structure any token may be the target of anything.
@@ -145,7 +151,7 @@ impl<'a> Inquiry<'a> {
             let Some(access) = Access::of(effect.kind) else { continue };
             // What another program is told is no path of this one. What stands in a substitution is told nothing.
             let told = || {
-                subject.reaches(Reach::Text);
+                subject.reaches(DependsOn::Text);
                 script.commands[subject.index + 1..]
                     .iter()
                     .take_while(|other| other.via.len() > found.via.len())
@@ -166,7 +172,7 @@ impl<'a> Inquiry<'a> {
             // It is given more of them when it runs.
             if found.more_words && found.program() == Some("find") && effect.kind == Deed::Delete {
                 let evidence = vec![evidence(command, effect.span)];
-                self.coded_on(Coded::RemovePiped, subject, &command.value, world, evidence);
+                self.coded_on(NativeRule::RemovePiped, subject, &command.value, world, evidence);
             }
             // A program that is not known may do anything to its operands.
             let program = found.words.first().filter(|word| word.known().is_none());
@@ -187,7 +193,7 @@ impl<'a> Inquiry<'a> {
                 })
             };
             if unknown && is_elsewhere(self.map.of(&effect.path, true)) && !compiles() {
-                self.coded_on(Coded::UnknownProgram, subject, &command.value, world, vec![evidence.clone()]);
+                self.coded_on(NativeRule::UnknownProgram, subject, &command.value, world, vec![evidence.clone()]);
             }
             let possible =
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
@@ -197,14 +203,14 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    pub(super) fn paths(&mut self, world: &mut dyn World, look: Option<&dyn Look>) {
+    pub(super) fn paths(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
         // Each path is asked for once, however often the text names it.
         let asked: BTreeSet<String> = self.touched.iter().filter_map(Touched::asked).collect();
         let known: Vec<String> = asked.into_iter().collect();
         let resolved = match world.resolve(&known) {
             Ok(resolved) => resolved,
             Err(why) => {
-                self.coded(Coded::Links, &why, Vec::new());
+                self.native(NativeRule::Links, &why, Vec::new());
                 return;
             }
         };
@@ -235,7 +241,7 @@ impl<'a> Inquiry<'a> {
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
             let mut cover = |path: &Value, behind| {
                 if !covering.contains_key(path) {
-                    covering.insert(path.clone(), guard.covering(&Asked::of(path, home)));
+                    covering.insert(path.clone(), guard.covering(&PathQuery::of(path, home)));
                 }
                 hit.extend(covering.get(path).into_iter().flatten().map(|rule| (*rule, behind)));
             };
@@ -316,7 +322,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// What links lead to may have other names: hard links. They are told of a path without links alone.
-    fn other_names(&mut self, real: &BTreeMap<&String, String>, world: &mut dyn World) {
+    fn other_names(&mut self, real: &BTreeMap<&String, String>, world: &mut dyn GuardHost) {
         let behind: BTreeSet<&String> =
             real.iter().filter(|(path, real)| **path != *real).map(|(_, real)| real).collect();
         if behind.is_empty() {
@@ -325,7 +331,7 @@ impl<'a> Inquiry<'a> {
         let behind: Vec<String> = behind.into_iter().cloned().collect();
         let others = match world.resolve(&behind) {
             Ok(others) => others,
-            Err(why) => return self.coded(Coded::Links, &why, Vec::new()),
+            Err(why) => return self.native(NativeRule::Links, &why, Vec::new()),
         };
         let others: BTreeMap<String, String> = behind
             .into_iter()
@@ -366,7 +372,7 @@ impl<'a> Inquiry<'a> {
         let home = self.call.home.as_deref();
         let mut below = Vec::new();
         for path in std::iter::once(touched.path.text()).chain(real) {
-            if let Some(asked) = Asked::above(path, home) {
+            if let Some(asked) = PathQuery::above(path, home) {
                 below.extend(self.guard.below(&asked));
             }
         }
@@ -396,7 +402,7 @@ fn is_variables(path: &str) -> bool {
 
 /// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which
 /// is what such files are for, or as a name in a repository.
-fn keeps_to_itself(subject: &Subject<'_>, effect: &Effect) -> bool {
+fn keeps_to_itself(subject: &MatchInput<'_>, effect: &Effect) -> bool {
     let found = subject.command;
     const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
     const RUNNERS: &[&str] = &["node", "bun", "deno", "tsx", "nodemon", "uv", "uvicorn", "gunicorn"];

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Word};
 
-use super::coded::Coded;
-use super::{Inquiry, evidence};
+use super::native::NativeRule;
+use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::Invocation;
-use crate::matching::{Subject, names_repository};
-use crate::world::World;
+use crate::matching::{MatchInput, names_repository};
+use crate::world::GuardHost;
 
 /// After these what was fetched is part of what is pushed, or was looked at as such.
 const TAKES_OVER: &[&str] = &["am", "checkout", "cherry-pick", "merge", "pull", "rebase", "reset", "switch"];
@@ -27,7 +27,7 @@ fn leans_on_what_is_known(found: &Invocation<'_>) -> bool {
 }
 
 /// Whether all tags that a command removes were made by one that succeeded just before, so that nothing is lost.
-pub(super) fn made_here(subject: &Subject<'_>, source: &str) -> bool {
+pub(super) fn made_here(subject: &MatchInput<'_>, source: &str) -> bool {
     // `! git tag v1 && ..` goes on where the tag was there before. The sign of `[ ! -f x ]` is another one.
     let mut before = "";
     for word in source.split_ascii_whitespace() {
@@ -58,7 +58,7 @@ pub(super) fn made_here(subject: &Subject<'_>, source: &str) -> bool {
 
 /// Whether something in the text may answer what a command asks. What stands in a loop or a function is given what that is,
 /// so that any pipe before it counts.
-pub(super) fn is_answered(subject: &Subject<'_>, source: &str) -> bool {
+pub(super) fn is_answered(subject: &MatchInput<'_>, source: &str) -> bool {
     let nobody = |word: &Word| matches!(word.known(), Some("/dev/null" | "/dev/tty"));
     let reads = |command: &Command| {
         command.redirects.iter().any(|redirect| {
@@ -77,18 +77,18 @@ pub(super) fn is_answered(subject: &Subject<'_>, source: &str) -> bool {
         || subject.command.input().is_some_and(|input| !input.is_empty())
 }
 
-impl Inquiry<'_> {
+impl Evaluation<'_> {
     /// A push that would stop at what others have pushed, had it not been fetched just before.
-    pub(super) fn fetched(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
+    pub(super) fn fetched(&mut self, subjects: &[MatchInput<'_>], field: &Field, world: &mut dyn GuardHost) {
         let mut fetched = false;
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
-            let found = Some(subject).filter(|subject| subject.may_be("git")).and_then(Subject::invocation);
+            let found = Some(subject).filter(|subject| subject.may_be("git")).and_then(MatchInput::invocation);
             let Some(found) = found.filter(|found| found.program == "git") else { continue };
             match operands(found).as_slice() {
                 [Some("fetch"), ..] | [Some("remote"), Some("update"), ..] => fetched = true,
                 [Some("push"), ..] if fetched && leans_on_what_is_known(found) => {
                     let evidence = vec![evidence(field, subject.command.span)];
-                    self.coded_on(Coded::ForcePushFetched, subject, &field.value, world, evidence);
+                    self.coded_on(NativeRule::ForcePushFetched, subject, &field.value, world, evidence);
                 }
                 [Some(subcommand), ..] if TAKES_OVER.contains(subcommand) => fetched = false,
                 _ => {}

@@ -4,13 +4,13 @@
 //! where git does not know it, `git checkout OLD` where an older commit does not have it, and the next calls of the session
 //! run unjudged. What a merge or a pull brings is not known before, and is not looked at.
 
-use toolgate_shell::{Look, Presence, Runs, absolute};
+use toolgate_shell::{FileOracle, Presence, Runs, absolute};
 
-use super::{Coded, Inquiry, evidence};
+use super::{Evaluation, NativeRule, evidence};
 use crate::call::Field;
 use crate::invocation::{Given, Invocation};
-use crate::matching::Subject;
-use crate::world::{Tracked, World};
+use crate::matching::MatchInput;
+use crate::world::{GuardHost, Tracked};
 
 /// Files below a project's root, and whether they only count where Toolgate is named in them.
 const CARRIERS: &[(&str, bool)] = &[
@@ -121,7 +121,7 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
 }
 
 /// The root of the work tree that a folder is in.
-fn work_tree(folder: &str, look: &dyn Look) -> Option<String> {
+fn work_tree(folder: &str, look: &dyn FileOracle) -> Option<String> {
     let mut at = Some(folder);
     for _ in 0..LEVELS {
         let folder = at?;
@@ -137,7 +137,7 @@ fn work_tree(folder: &str, look: &dyn Look) -> Option<String> {
 }
 
 /// The files of a work tree that have an agent ask Toolgate, or that hold rules.
-fn carriers(root: &str, look: &dyn Look) -> Vec<&'static str> {
+fn carriers(root: &str, look: &dyn FileOracle) -> Vec<&'static str> {
     let carries = |(file, named): &&(&str, bool)| {
         let path = absolute(file, root);
         look.look(&path) == Presence::File
@@ -146,14 +146,14 @@ fn carriers(root: &str, look: &dyn Look) -> Vec<&'static str> {
     CARRIERS.iter().filter(carries).map(|(file, _)| *file).collect()
 }
 
-impl<'a> Inquiry<'a> {
+impl<'a> Evaluation<'a> {
     /// Git commands that take away what has an agent ask Toolgate.
     pub(super) fn settings(
         &mut self,
-        subjects: &[Subject<'_>],
+        subjects: &[MatchInput<'_>],
         field: &Field,
-        world: &mut dyn World,
-        look: Option<&dyn Look>,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
     ) {
         let Some(look) = look else { return };
         for subject in subjects.iter().filter(|subject| subject.command.program() == Some("git")) {
@@ -182,7 +182,7 @@ impl<'a> Inquiry<'a> {
             let taken = carriers(&root, look).into_iter().filter(|file| within(file));
             let taken = taken.into_iter().find(|file| is_taken(&takes, &root, file, world));
             if let Some(file) = taken {
-                self.coded(Coded::SettingsTaken, file, vec![evidence(field, subject.command.span)]);
+                self.native(NativeRule::SettingsTaken, file, vec![evidence(field, subject.command.span)]);
             }
         }
     }
@@ -199,7 +199,7 @@ fn is_known(tracked: Option<Tracked>) -> bool {
 }
 
 /// Whether a command takes a file away that is there now.
-fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn World) -> bool {
+fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost) -> bool {
     let mut tracked = || world.tracked(&absolute(file, root));
     match takes {
         Takes::Changes { untracked, ignored } => match tracked() {

@@ -1,15 +1,15 @@
 //! What file tools name in the fields of their input.
 
-use toolgate_shell::{Command, Effect, Kind as Deed, Look, Script, Span, Value, absolute};
+use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Script, Span, Value, absolute};
 
 use super::paths::{Access, Touched};
-use super::reads::Below;
-use super::{Inquiry, evidence, tilde};
+use super::recursive_reads::Below;
+use super::{Evaluation, evidence, tilde};
 use crate::call::{Evidence, Field, Kind};
-use crate::matching::Scene;
-use crate::world::World;
+use crate::matching::ScriptContext;
+use crate::world::GuardHost;
 
-impl<'a> Inquiry<'a> {
+impl<'a> Evaluation<'a> {
     /// The paths and patterns of the input's own fields.
     pub(super) fn input_paths(&mut self) {
         let call = self.call;
@@ -53,7 +53,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// What a file tool does, for the rules that are about effects.
-    pub(super) fn tool(&mut self, world: &mut dyn World, look: Option<&dyn Look>) {
+    pub(super) fn tool(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
         let call = self.call;
         let kind = match call.kind {
             Kind::Read | Kind::Search | Kind::List => Deed::Read,
@@ -79,14 +79,22 @@ impl<'a> Inquiry<'a> {
     }
 
     /// The rules about effects, on what is done to these paths of a field.
-    fn done(&mut self, kind: Deed, paths: Vec<Value>, field: &Field, world: &mut dyn World, look: Option<&dyn Look>) {
+    fn done(
+        &mut self,
+        kind: Deed,
+        paths: Vec<Value>,
+        field: &Field,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
+    ) {
         let call = self.call;
         let span = Span { start: 0, end: field.value.len() };
         let effects = paths.into_iter().map(|path| Effect { certain: true, ..Effect::new(kind, path, span) });
         let command = Command::of_effects(effects.collect(), span, &call.cwd);
         let script = Script { commands: vec![command], ..Script::default() };
         let home = call.home.as_deref();
-        let scene = Scene::new(&script, self.guard, self.map, home, look, self.real_map).writing(&call.contents);
+        let scene =
+            ScriptContext::new(&script, self.guard, self.map, home, look, self.real_map).writing(&call.contents);
         self.rules(&scene.subject(0), field, world);
     }
 }

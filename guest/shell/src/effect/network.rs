@@ -1,7 +1,7 @@
 //! Programs that talk to other machines, and what they leave behind here.
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run, escaped, unescaped};
+use super::{Kind, Mark, ResolvedPath, Run, escaped, unescaped};
 use crate::facts::Presence;
 use crate::host;
 use toolgate_shell_syntax::decode;
@@ -178,7 +178,7 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
         run.send(url);
         local(run, url, uploads);
         if args.has_any("O remote-name-all") && !args.has("J") {
-            let place = remote_name(url).map(|name| Place { span: url.span, ..run.under(&folder, &name) });
+            let place = remote_name(url).map(|name| ResolvedPath { span: url.span, ..run.under(&folder, &name) });
             place.into_iter().for_each(|place| run.writes(&place, false));
         }
     }
@@ -343,7 +343,7 @@ pub(super) fn wget(run: &mut Run<'_>, operands: &[Arg]) {
             Value::Known(_) => Value::Known("index.html".into()),
             _ => Value::hole(Why::Argument),
         });
-        let place = Place { span: operand.span, ..run.under(&folder, &name) };
+        let place = ResolvedPath { span: operand.span, ..run.under(&folder, &name) };
         run.writes(&place, false);
         if args.has("content-disposition") {
             let any = run.under(&folder, &Value::Pattern("*".into()));
@@ -364,12 +364,12 @@ pub(super) fn aria(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         run.send(operand);
         if let Some(name) = remote_name(operand).filter(|_| !run.args.has("o")) {
-            let place = Place { span: operand.span, ..run.under(&folder, &name) };
+            let place = ResolvedPath { span: operand.span, ..run.under(&folder, &name) };
             run.writes(&place, false);
         }
     }
     if let Some(out) = run.args.value("o") {
-        let place = Place { span: out.span, ..run.under(&folder, &out.value) };
+        let place = ResolvedPath { span: out.span, ..run.under(&folder, &out.value) };
         run.writes(&place, false);
     }
 }
