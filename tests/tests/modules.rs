@@ -25,13 +25,11 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Groups of modules that may still import each other, by the folder of their crate, with the reason. What is not in a circle
 /// any more has to go from its list, so the lists only get shorter.
-const CIRCLES: &[(&str, &str, &str)] = &[
-    (
-        "guest/shell-syntax",
-        "syntax::commands syntax::words",
-        "a parser's own files: words have commands in them, and commands words",
-    ),
-];
+const CIRCLES: &[(&str, &str, &str)] = &[(
+    "guest/shell-syntax",
+    "syntax::commands syntax::words",
+    "a parser's own files: words have commands in them, and commands words",
+)];
 
 /// The members of the workspace: their folders, and the folders of those that each of them uses.
 fn members() -> BTreeMap<String, BTreeSet<String>> {
