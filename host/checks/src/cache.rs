@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use toolgate_private::private_folder;
 
 /// How long what nobody uses is kept.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Most bytes that are kept about one file or folder. Versions of tools come and go, and what is there is never looked over.
 const SIZE: u64 = 256 << 20;
@@ -41,7 +41,7 @@ fn prune_at(all: &Path, now: SystemTime, most: u64) {
     for folder in list(all.to_path_buf()).flat_map(|tool| list(tool.path())) {
         let Ok(found) = folder.metadata() else { continue };
         let unused = found.modified().ok().and_then(|used| now.duration_since(used).ok());
-        let too_old = unused.is_some_and(|unused| unused > KEPT);
+        let too_old = unused.is_some_and(|unused| unused > RETENTION);
         if found.is_dir() && (too_old || size(&folder.path()) > most) {
             let _ = std::fs::remove_dir_all(folder.path());
         }

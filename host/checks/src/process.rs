@@ -16,7 +16,7 @@ use crate::project::Project;
 const OUTPUT: u64 = 16 << 20;
 
 /// How long what a program leaves running may keep its pipes open.
-const PIPES: Duration = Duration::from_millis(500);
+const PIPE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Variables that tools get. Others may hold secrets, or change what a tool does.
 const VARIABLES: &[&str] = &[
@@ -188,7 +188,7 @@ async fn whole(command: &mut Command, input: Option<&[u8]>, memory: Option<u64>)
     };
     let mut pipes = Box::pin(async { tokio::join!(write, kept(out, &mut stdout), kept(err, &mut stderr)) });
     let (status, closed) = tokio::select! {
-        status = group.child.wait() => (status?, tokio::time::timeout(PIPES, &mut pipes).await.ok()),
+        status = group.child.wait() => (status?, tokio::time::timeout(PIPE_TIMEOUT, &mut pipes).await.ok()),
         closed = &mut pipes => (group.child.wait().await?, Some(closed)),
     };
     drop(pipes);

@@ -24,31 +24,31 @@ use crate::socket::{self, Socket};
 use crate::trust::Trust;
 
 /// How long the daemon stays without a connection or a request.
-const IDLE: Duration = Duration::from_secs(5 * 60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// How often it is looked whether the socket is still ours.
-const LOOK: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How long answers that are under way have when the daemon leaves.
-const GRACE: Duration = Duration::from_secs(1);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 
 /// How long a client may take to read an answer.
-const READ: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection may be silent while no request is under way.
-const SILENT: Duration = Duration::from_secs(60);
+const CONNECTION_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Most connections at once.
-const CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 
 /// Most requests of a connection at once. The others wait.
-const REQUESTS: usize = 32;
+const MAX_REQUESTS: usize = 32;
 
 /// Most characters of a session's name.
-const SESSION: usize = 200;
+const MAX_SESSION_NAME: usize = 200;
 
 /// How long to wait when the system has no more connections to give.
-const BREATH: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The variable that says where to listen.
 const SOCKET: &str = "CODE_LENS_SOCKET_PATH";
@@ -94,7 +94,7 @@ fn run(trust: Option<Trust>) -> Result<(), String> {
         Ok(())
     });
     // Whatever still waits for a file system must not keep the process.
-    runtime.shutdown_timeout(GRACE);
+    runtime.shutdown_timeout(SHUTDOWN_GRACE);
     served
 }
 
@@ -117,10 +117,10 @@ struct Daemon {
 
 async fn serve_on(daemon: &Arc<Daemon>, socket: Socket, told: impl Future<Output = ()>) {
     let mut connections: JoinSet<()> = JoinSet::new();
-    let mut look = tokio::time::interval(LOOK);
+    let mut look = tokio::time::interval(POLL_INTERVAL);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(told);
-    let over = daemon.life.over(IDLE);
+    let over = daemon.life.over(IDLE_TIMEOUT);
     tokio::pin!(over);
     loop {
         tokio::select! {
@@ -131,30 +131,30 @@ async fn serve_on(daemon: &Arc<Daemon>, socket: Socket, told: impl Future<Output
                     break;
                 }
                 let daemon = Arc::clone(daemon);
-                connections.spawn(async move { daemon.checker.stop_idle(IDLE).await });
+                connections.spawn(async move { daemon.checker.stop_idle(IDLE_TIMEOUT).await });
             }
             Some(_) = connections.join_next() => {}
-            accepted = socket.accept(), if connections.len() < CONNECTIONS => match accepted {
+            accepted = socket.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                 Ok(stream) => { connections.spawn(connection(Arc::clone(daemon), stream)); }
-                Err(_) => tokio::time::sleep(BREATH).await,
+                Err(_) => tokio::time::sleep(ACCEPT_RETRY_INTERVAL).await,
             },
         }
     }
     // First the name goes, so that the next client starts another daemon.
-    let _ = tokio::time::timeout(GRACE, socket.close()).await;
-    let _ = tokio::time::timeout(GRACE, daemon.life.answered()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, socket.close()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, daemon.life.answered()).await;
     // Whatever hangs now ends with the process.
-    let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
-    let _ = tokio::time::timeout(GRACE, daemon.checker.stop()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, connections.shutdown()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, daemon.checker.stop()).await;
 }
 
 async fn connection(daemon: Arc<Daemon>, stream: UnixStream) {
     let _connected = daemon.life.connected();
     let (read, write) = stream.into_split();
-    let (answers, queue) = mpsc::channel(REQUESTS);
+    let (answers, queue) = mpsc::channel(MAX_REQUESTS);
     let mut tasks = JoinSet::new();
     let reading = async move {
-        let slots = Arc::new(Semaphore::new(REQUESTS));
+        let slots = Arc::new(Semaphore::new(MAX_REQUESTS));
         let mut reader = BufReader::new(read);
         // A connection that fails is as good as one that ends.
         while let Some(Ok(Some(line))) = heard(protocol::next_line(&mut reader), &slots).await {
@@ -182,10 +182,10 @@ async fn connection(daemon: Arc<Daemon>, stream: UnixStream) {
 /// What comes next, unless nothing does for a while in which no request is under way.
 async fn heard<T>(next: impl Future<Output = T>, slots: &Semaphore) -> Option<T> {
     tokio::pin!(next);
-    let busy = || slots.available_permits() < REQUESTS;
+    let busy = || slots.available_permits() < MAX_REQUESTS;
     loop {
         let was_busy = busy();
-        match tokio::time::timeout(SILENT, &mut next).await {
+        match tokio::time::timeout(CONNECTION_IDLE_TIMEOUT, &mut next).await {
             Ok(heard) => return Some(heard),
             Err(_) if was_busy || busy() => {}
             Err(_) => return None,
@@ -197,7 +197,7 @@ async fn heard<T>(next: impl Future<Output = T>, slots: &Semaphore) -> Option<T>
 async fn writing(mut write: OwnedWriteHalf, mut queue: mpsc::Receiver<(Value, Busy)>) {
     while let Some((answer, asked)) = queue.recv().await {
         let line = format!("{answer}\n");
-        match tokio::time::timeout(READ, write.write_all(line.as_bytes())).await {
+        match tokio::time::timeout(READ_TIMEOUT, write.write_all(line.as_bytes())).await {
             Ok(Ok(())) => drop(asked),
             _ => return,
         }
@@ -224,7 +224,7 @@ impl Daemon {
     async fn result(self: &Arc<Self>, request: &Request) -> Option<Value> {
         let session = || {
             let name = request.params.get("session").and_then(Value::as_str).unwrap_or_default();
-            name.chars().take(SESSION).collect::<String>()
+            name.chars().take(MAX_SESSION_NAME).collect::<String>()
         };
         Some(match request.method.as_str() {
             "fullCheck" => self.checker.full_check(&request.params).await.into(),
@@ -275,20 +275,20 @@ mod tests {
         let daemon = Arc::new(Daemon::new(scratch.path().to_path_buf(), None, |_| Vec::new()));
         let started = Instant::now();
         serve_on(&daemon, socket, std::future::pending()).await;
-        assert_eq!(started.elapsed().as_secs(), IDLE.as_secs());
+        assert_eq!(started.elapsed().as_secs(), IDLE_TIMEOUT.as_secs());
         assert!(!path.exists());
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_says_nothing_is_not_listened_to() {
-        let slots = Semaphore::new(REQUESTS);
+        let slots = Semaphore::new(MAX_REQUESTS);
         let started = Instant::now();
         assert!(heard(std::future::pending::<()>(), &slots).await.is_none());
-        assert_eq!(started.elapsed(), SILENT);
+        assert_eq!(started.elapsed(), CONNECTION_IDLE_TIMEOUT);
         let asked = slots.acquire().await.expect("open");
-        let late = tokio::time::sleep(3 * SILENT);
+        let late = tokio::time::sleep(3 * CONNECTION_IDLE_TIMEOUT);
         assert!(heard(late, &slots).await.is_some(), "somebody waits for an answer");
         drop(asked);
-        assert!(heard(tokio::time::sleep(SILENT / 2), &slots).await.is_some());
+        assert!(heard(tokio::time::sleep(CONNECTION_IDLE_TIMEOUT / 2), &slots).await.is_some());
     }
 }

@@ -16,13 +16,13 @@ use tokio::time::Instant;
 use toolgate_private::{Folder, PrivateError};
 
 /// How long a daemon that is asked may take to let us in. One that takes longer is alive, but busy.
-const PROBE: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long others are waited for that start or end at the same time. [`SocketError::Locked`] names it.
-const TURN: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether it is our turn.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Why there is no socket.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +105,7 @@ async fn take(path: &Path, new: &Path) -> Result<Taken, SocketError> {
 
 /// Whether somebody listens there.
 async fn lives(path: &Path) -> bool {
-    match tokio::time::timeout(PROBE, UnixStream::connect(path)).await {
+    match tokio::time::timeout(PROBE_TIMEOUT, UnixStream::connect(path)).await {
         Ok(Ok(_)) | Err(_) => true,
         // One that we may not ask is of no use to anyone.
         Ok(Err(error)) => !matches!(
@@ -116,11 +116,13 @@ async fn lives(path: &Path) -> bool {
 }
 
 async fn lock(folder: &Folder, path: &Path) -> Result<(), SocketError> {
-    let deadline = Instant::now() + TURN;
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
         match rustix::fs::flock(folder.fd(), FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < deadline => tokio::time::sleep(LOOK).await,
+            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < deadline => {
+                tokio::time::sleep(POLL_INTERVAL).await
+            }
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Err(SocketError::Locked(path.display().to_string())),
             Err(error) => return Err(SocketError::System(path.display().to_string(), error.into())),
         }

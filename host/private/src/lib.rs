@@ -24,10 +24,10 @@ pub use read::{is_missing, open_regular, read_at_most, read_regular};
 pub use written::{Written, by_others, passed, writable_by_others};
 
 /// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
-const TURN: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How often it is looked whether it is our turn.
-const LOOK: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Why a private file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum PrivateError {
         why: &'static str,
     },
     /// Another process holds the lock.
-    #[error("{path} has been locked by another process for {} s", TURN.as_secs())]
+    #[error("{path} has been locked by another process for {} s", LOCK_TIMEOUT.as_secs())]
     Locked {
         /// The lock file.
         path: String,
@@ -160,7 +160,7 @@ impl Folder {
     /// # Errors
     /// If another process keeps the lock, or the lock file is not the user's own.
     pub fn turn(&self, name: &str) -> Result<Turn, PrivateError> {
-        let deadline = Instant::now() + TURN;
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         loop {
             let file = self.file(name, OFlags::RDWR | OFlags::CREATE, Others::SetRight)?;
             let file = file.ok_or_else(|| system(&self.path(name), io::ErrorKind::NotFound.into()))?;
@@ -179,7 +179,7 @@ impl Folder {
             if Instant::now() >= deadline {
                 return Err(PrivateError::Locked { path: self.path(name).display().to_string() });
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -22,10 +22,10 @@ const FILE: u64 = 4 << 20;
 /// Most bytes of all files that a server is told of together.
 const FILES: usize = 24 << 20;
 /// How often a server may ask to be asked again about one file.
-const AGAIN: u32 = 50;
+const MAX_RETRIES: u32 = 50;
 
 /// How long to wait before that.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A file whose diagnostics are wanted.
 struct Asked {
@@ -187,7 +187,7 @@ fn advance(client: &mut Client, asked: &mut Asked, settle: Duration, checks: u64
     }
     collect(client, asked);
     let refused = matches!(asked.answer, Answer::None) && asked.again > 0;
-    Ok(refused.then(|| Instant::now() + PAUSE))
+    Ok(refused.then(|| Instant::now() + RETRY_INTERVAL))
 }
 
 /// Whether it makes sense to ask. Before it has loaded everything rust-analyzer finds nothing, and what is published
@@ -225,7 +225,7 @@ fn collect(client: &mut Client, asked: &mut Asked) {
             match answer.map(understood) {
                 Ok(Some(more)) => found.extend(more),
                 Ok(None) => next = Some(Answer::Refused("gave an invalid answer".into())),
-                Err(error) if again(&error) && asked.again < AGAIN => next = Some(Answer::None),
+                Err(error) if again(&error) && asked.again < MAX_RETRIES => next = Some(Answer::None),
                 Err(error) => next = Some(Answer::Refused(format!("says: {}", error.message))),
             }
             false

@@ -20,11 +20,11 @@ use crate::process;
 use crate::project::Project;
 
 /// How long a server may take to start.
-const START: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a server may take to shut down, and then to exit.
-const STOP: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Most documents that are open at a server.
-const OPEN: usize = 64;
+const MAX_OPEN: usize = 64;
 /// The command with which typescript-language-server passes a request on.
 const TSSERVER: &str = "typescript.tsserverRequest";
 
@@ -117,8 +117,8 @@ impl Client {
             resting: row.complete != Complete::Rust,
             trouble: None,
         };
-        let greeted = timeout(START, client.greet()).await;
-        greeted.unwrap_or_else(|_| Err(Lost(format!("did not start in {} s", START.as_secs()))))?;
+        let greeted = timeout(START_TIMEOUT, client.greet()).await;
+        greeted.unwrap_or_else(|_| Err(Lost(format!("did not start in {} s", START_TIMEOUT.as_secs()))))?;
         Ok(client)
     }
 
@@ -462,7 +462,7 @@ impl Client {
         others.extend(self.documents.iter().map(|(file, document)| (document.version, file.clone())));
         others.retain(|(_, file)| !asked.contains(file));
         others.sort();
-        let over = self.documents.len().saturating_sub(OPEN);
+        let over = self.documents.len().saturating_sub(MAX_OPEN);
         others.into_iter().take(over).try_for_each(|(_, file)| self.close(&file))
     }
 
@@ -476,8 +476,8 @@ impl Client {
             }
             self.connection.notify::<lsp::ExitNotification>(())
         };
-        if let Ok(Ok(())) = timeout(STOP, asked).await {
-            let _ = timeout(STOP, self.connection.group.child.wait()).await;
+        if let Ok(Ok(())) = timeout(STOP_TIMEOUT, asked).await {
+            let _ = timeout(STOP_TIMEOUT, self.connection.group.child.wait()).await;
         }
     }
 }

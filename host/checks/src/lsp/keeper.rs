@@ -22,10 +22,10 @@ use crate::project::Project;
 use crate::report::Outcome;
 
 /// Most checks that wait for one server.
-const WAITING: usize = 64;
-/// How often a server may start within [`SPAN`].
-const STARTS: usize = 3;
-const SPAN: Duration = Duration::from_secs(60);
+const MAX_WAITING: usize = 64;
+/// How often a server may start within [`RESTART_WINDOW`].
+const MAX_STARTS: usize = 3;
+const RESTART_WINDOW: Duration = Duration::from_secs(60);
 
 /// A server, running or not, and the task that keeps it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub(super) struct Handle {
 impl Keeper {
     /// For one server in one workspace. Nothing is started yet.
     pub(super) fn new(row: &'static Row, project: &Project, root: &Path) -> Self {
-        let (jobs, receiver) = mpsc::channel(WAITING);
+        let (jobs, receiver) = mpsc::channel(MAX_WAITING);
         let (stop, stopped) = watch::channel(false);
         let shared = Arc::<Shared>::default();
         let kept = Kept {
@@ -237,8 +237,8 @@ impl Kept {
             return Ok(());
         }
         if !self.starts.another(Instant::now()) {
-            let span = SPAN.as_secs();
-            return Err(Lost(format!("crashed or stopped {STARTS} times in {span} s; not restarting for now")));
+            let span = RESTART_WINDOW.as_secs();
+            return Err(Lost(format!("crashed or stopped {MAX_STARTS} times in {span} s; not restarting for now")));
         }
         self.client = Some(Client::start(self.row, &self.project, &self.root).await?);
         self.shared.runs.store(true, Ordering::Relaxed);
@@ -263,10 +263,10 @@ struct Starts(VecDeque<Instant>);
 impl Starts {
     /// Whether it may start once more. If so, that is remembered.
     fn another(&mut self, now: Instant) -> bool {
-        while self.0.front().is_some_and(|start| now.duration_since(*start) >= SPAN) {
+        while self.0.front().is_some_and(|start| now.duration_since(*start) >= RESTART_WINDOW) {
             self.0.pop_front();
         }
-        let may = self.0.len() < STARTS;
+        let may = self.0.len() < MAX_STARTS;
         if may {
             self.0.push_back(now);
         }

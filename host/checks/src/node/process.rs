@@ -22,10 +22,10 @@ use crate::project::Project;
 const ANSWER: u64 = 32 << 20;
 
 /// Most bytes that are kept of what a process says on its standard error.
-const COMPLAINT: usize = 2 << 10;
+const MAX_STDERR: usize = 2 << 10;
 
 /// How long an ended process may take to be gone.
-const END: Duration = Duration::from_millis(500);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -122,8 +122,8 @@ impl Process {
     }
 
     async fn ended(&mut self) -> Failed {
-        let status = tokio::time::timeout(END, self.group.child.wait()).await.ok().and_then(Result::ok);
-        let _ = tokio::time::timeout(END, &mut self.listener).await;
+        let status = tokio::time::timeout(EXIT_TIMEOUT, self.group.child.wait()).await.ok().and_then(Result::ok);
+        let _ = tokio::time::timeout(EXIT_TIMEOUT, &mut self.listener).await;
         let said = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said);
         // Without the stack.
@@ -146,7 +146,7 @@ async fn listen(stream: Option<ChildStderr>, kept: Arc<Mutex<Vec<u8>>>) {
     while let Some(part) = read(&mut stream, &mut part).await {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(part);
-        let excess = kept.len().saturating_sub(COMPLAINT);
+        let excess = kept.len().saturating_sub(MAX_STDERR);
         kept.drain(..excess);
     }
 }
