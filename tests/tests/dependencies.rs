@@ -12,10 +12,11 @@ use serde_json::Value;
 const ELSEWHERE: [&str; 6] = ["target", "node_modules", "fixtures", "benign", ".git", "corpus"];
 
 /// Who uses a dependency, in the order of the table, by the folder of the member; the first that fits counts.
-const USERS: [(&str, &str); 11] = [
+const USERS: [(&str, &str); 12] = [
     ("guest/sdk", "sdk"),
     ("guest/examples", "tests"),
     ("guest", "guest"),
+    ("host/agents", "cli"),
     ("host/cli", "cli"),
     ("host/lens", "lens"),
     ("host/bake", "build"),

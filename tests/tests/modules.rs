@@ -14,9 +14,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("guest/examples/kubectl", &["guest/sdk"]),
     ("guest/shell", &["guest/commands"]),
     ("host", &["guest/commands", "host/private", "plain"]),
+    ("host/agents", &["host"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
-    ("host/cli", &["host", "host/builtin", "host/lens"]),
+    ("host/cli", &["host", "host/agents", "host/builtin", "host/lens"]),
     ("host/docs", &["guest/commands"]),
     ("host/lens", &["host/private", "plain"]),
 ];

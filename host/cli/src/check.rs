@@ -8,15 +8,16 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_agents::agent::{pi::Pi, read};
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::decide::ASK;
 use toolgate_host::{Decision, Finding, Policy, ToolCall, ToolKind, Verdict};
 
-use crate::agent::{pi::Pi, read};
 use crate::lines::Lines;
 use crate::packs::Packs;
 use crate::project_gates::Gates;
 use crate::terminal::{self, Terminal};
-use crate::{Failure, analysis, dirs, exit, gate_builder, history_report, rules, runtime, script, show};
+use crate::{analysis, gate_builder, history_report, rules, runtime, script, show};
 
 #[derive(Args)]
 #[command(after_help = "\

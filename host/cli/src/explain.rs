@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::{Map, Value, json};
+use toolgate_agents::{Failure, dirs};
 use toolgate_host::{excerpt, plain};
 
 use crate::columns::{count, width, wrapped};
@@ -17,7 +18,7 @@ use crate::packs::Packs;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, LINE, list, style, text};
 use crate::source::Lines;
-use crate::{Failure, analysis, dirs, rules, runtime, show};
+use crate::{analysis, rules, runtime, show};
 
 /// Names of rules that are shown of those with the same reason.
 const NAMES: usize = 6;

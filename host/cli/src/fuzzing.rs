@@ -4,9 +4,9 @@
 #[cfg(target_os = "linux")]
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+use toolgate_agents::agent::{self, Answer, Dialect, EventPayload, HookEvent, HookKind, ParsedAnswer, UserTools};
 use toolgate_host::ToolKind;
 
-use crate::agent::{self, Answer, Dialect, EventPayload, HookEvent, HookKind, ParsedAnswer, UserTools};
 use crate::hook_handler::{denial, parsed, read, refusal};
 #[cfg(target_os = "linux")]
 use crate::judge::Question;

@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::json;
+use toolgate_agents::agent::SessionRef;
+use toolgate_agents::dirs::{self, demoted, home};
+use toolgate_agents::{Failure, exit};
 use toolgate_host::capability::{Absent, LocalClock, LocalFiles, LocalGit, LocalLog};
 use toolgate_host::last_good::LastGood;
 use toolgate_host::{
@@ -12,13 +15,10 @@ use toolgate_host::{
     Started,
 };
 
-use crate::agent::SessionRef;
-use crate::dirs::{self, demoted, home};
 use crate::own_files::own;
 use crate::packs::Packs;
 use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
-use crate::{Failure, exit};
 
 /// How long taking snapshots may take on a machine that is busy. What they may compute is far less.
 const TAKING: Duration = Duration::from_secs(2);

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolgate_agents::agent::{folder, note, unnote};
 use toolgate_host::decide::strictest;
 use toolgate_host::{Action, Analysis, Decision, Diagnostic, Finding, Gate, ToolCall, ToolKind, Verdict};
 
-use crate::agent::{folder, note, unnote};
 use crate::events::{CallEvents, Event};
 use crate::gate_builder::{self, GateBuilder, StartedGate};
 use crate::plugin::loaded::Loaded;

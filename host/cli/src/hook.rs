@@ -14,20 +14,17 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, FromArgMatches};
+use toolgate_agents::agent::{self, Dialect, HOOKS, HookEvent, HookKind, ParsedAnswer};
 use toolgate_host::Verdict;
 
-use crate::agent::{self, Dialect, HOOKS, HookEvent, HookKind, ParsedAnswer};
 use crate::evaluator::Evaluator;
-use crate::gate_builder;
 use crate::hook_handler::{self, HookHandler, User, denial, parsed, refusal, refused_to_anybody};
-use crate::hook_heartbeat;
-use crate::install;
 use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::resident;
-use crate::signals;
 use crate::watch::Watch;
+use crate::{gate_builder, hook_heartbeat, install, signals};
 
 /// The exit code that every agent takes for "no".
 pub(crate) const BLOCKED: u8 = 2;

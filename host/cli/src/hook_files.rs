@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toolgate_agents::dirs;
+use toolgate_agents::settings::table::{self, Carrier};
 use toolgate_host::private::{Folder, Others, PrivateFile, is_missing, read_regular};
 use toolgate_host::{plain, shortened};
-
-use crate::dirs;
-use crate::install::{self, Carrier};
 
 /// What the list is called, in the folder for state.
 const NAME: &str = "hook-files.json";
@@ -102,7 +101,7 @@ fn age(file: &HookFile) -> Option<Duration> {
 
 /// Notes by which file of a project an agent asks, where its user's own settings do not have it ask.
 pub(crate) fn note(agent: &str, root: &str) {
-    let Some(Carrier { user, project }) = install::carrier(agent, Path::new(root)) else { return };
+    let Some(Carrier { user, project }) = table::carrier(agent, Path::new(root)) else { return };
     let mut carriers: Vec<PathBuf> = project.into_iter().filter(|file| file.exists()).collect();
     if carriers.is_empty() {
         return;
@@ -141,7 +140,7 @@ pub(crate) fn forget(file: &Path) {
 pub(crate) fn gone() -> Vec<HookFile> {
     let mut files = read().files;
     let by_user = |agent: &str| {
-        install::carrier(agent, Path::new("/")).is_some_and(|carrier| carrier.user.iter().any(|file| carries(file)))
+        table::carrier(agent, Path::new("/")).is_some_and(|carrier| carrier.user.iter().any(|file| carries(file)))
     };
     files.retain(|file| {
         let there = file.file.parent().and_then(Path::parent).is_some_and(Path::is_dir);
@@ -169,7 +168,7 @@ pub(crate) fn told_once() -> Option<String> {
 /// What a person is told of a file that is gone.
 pub(crate) fn warning(file: &HookFile) -> String {
     let shown = plain(&shortened(&file.file.display().to_string(), LONGEST));
-    let title = install::title(&file.agent);
+    let title = table::title(&file.agent);
     format!(
         "Toolgate: {shown} no longer has {title} ask Toolgate, and its calls in that project run unjudged. Put the file back \
          (it was last in use at {}), or run `toolgate install {} --project` there",

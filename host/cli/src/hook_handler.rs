@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
+use toolgate_agents::agent::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, Payload, SessionContext, note, reason_text,
+};
+use toolgate_agents::dirs;
 use toolgate_host::audit::{Circumstances, NoAudit};
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
-use crate::agent::{
-    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, Payload, SessionContext, note, reason_text,
-};
 use crate::approvals::Approved;
 use crate::evaluator::Evaluator;
 use crate::gates::GateKind;
@@ -22,7 +23,7 @@ use crate::serve::Frames;
 use crate::session::{self, SessionState};
 use crate::terminal_verdicts::TerminalVerdicts;
 use crate::watch::{ObservedEvent, Watch};
-use crate::{ancestry, dirs, gate_builder, hook_env, hook_files, hook_heartbeat, observers, path_hints, show};
+use crate::{ancestry, gate_builder, hook_env, hook_files, hook_heartbeat, observers, path_hints, show};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -326,7 +327,7 @@ impl HookHandler<'_> {
 
 /// What is logged as this agent's.
 fn logging(agent: &str, others: BTreeMap<String, String>) -> Policy {
-    let policy = Policy::new().circumstances(Circumstances { others, ..dirs::circumstances(agent) });
+    let policy = Policy::new().circumstances(Circumstances { others, ..circumstances(agent) });
     match (dirs::audit(), dirs::grants()) {
         (Ok(audit), Ok(grants)) => policy.audit(audit).grants(grants),
         // Where no log can be, nothing is logged, and so nothing runs that would have to be.
@@ -441,4 +442,15 @@ pub(crate) fn refusal(rule: &str, why: &str) -> Verdict {
 fn complaints<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> Option<String> {
     let lines: Vec<String> = diagnostics.map(show::place).collect();
     (!lines.is_empty()).then(|| format!("Toolgate: {}", lines.join("\nToolgate: ")))
+}
+
+/// What the log says about who judged.
+fn circumstances(agent: &str) -> Circumstances {
+    Circumstances {
+        agent: agent.to_owned(),
+        plugin: toolgate_builtin::NAME.to_owned(),
+        // Known without loading it, which a hook need not do where the resident host has judged.
+        plugin_digest: toolgate_builtin::SHA256.to_owned(),
+        others: BTreeMap::new(),
+    }
 }

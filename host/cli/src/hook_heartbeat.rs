@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toolgate_agents::dirs;
 use toolgate_host::private::{Folder, Others, PrivateFile};
 use toolgate_host::shortened;
-
-use crate::dirs;
 
 /// How old an entry has to be to be written anew.
 const FRESH: Duration = Duration::from_secs(60);

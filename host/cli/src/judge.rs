@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolgate_agents::agent::{self, SessionContext, SessionRef};
+use toolgate_agents::dirs;
 use toolgate_host::{Decision, Diagnostic, Plugin, ToolCall, Verdict};
 
-use crate::agent::{SessionContext, SessionRef};
-use crate::dirs;
 use crate::events::Event;
 use crate::gate_builder::GateBuilder;
 use crate::gates::{GateContext, GateKind, GateOutcome, Gates};
@@ -84,7 +84,7 @@ pub(crate) async fn evaluate_in_process(
     let files = dirs::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
     let files = if life == Life::Session { files } else { files.inline() };
     let loaded = plugins.load()?;
-    let agent = crate::agent::named(&question.agent).ok_or_else(|| format!("unknown agent {}", question.agent))?;
+    let agent = agent::named(&question.agent).ok_or_else(|| format!("unknown agent {}", question.agent))?;
     let whose = Some(SessionRef { agent, scene });
     let (home, root, kept) = (home.as_deref(), scene.root.as_str(), plugins.files());
     let standing = GateBuilder { plugin, cwd, home, root, packs, kept, loaded: &loaded, whose };
@@ -132,9 +132,9 @@ async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: Ga
 /// A call with another input, read from where the agent is.
 fn again(call: &ToolCall, input: &str, question: &Question) -> Result<ToolCall, String> {
     let Question { scene, agent, .. } = question;
-    let agent = crate::agent::named(agent).ok_or_else(|| format!("unknown agent {agent}"))?;
+    let agent = agent::named(agent).ok_or_else(|| format!("unknown agent {agent}"))?;
     let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
     let cwd = scene.cwd.clone();
     let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), cwd, ..call.clone() };
-    crate::agent::read(agent, &call.tool, &input, bare)
+    agent::read(agent, &call.tool, &input, bare)
 }

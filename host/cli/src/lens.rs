@@ -9,15 +9,16 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_agents::agent::SessionContext;
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalFiles, LocalGit};
 use toolgate_host::limits::CONFIG_FILE;
 use toolgate_host::private::{by_others, read_regular};
 use toolgate_host::{CapabilityError, plain};
 use toolgate_lens::trust::{Trust, TrustError};
 
-use crate::agent::SessionContext;
 use crate::show::{self, BOLD, DIM};
-use crate::{Failure, dirs, exit, person, runtime};
+use crate::{person, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\

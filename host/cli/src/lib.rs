@@ -3,7 +3,6 @@
 //!
 //! | Module | For |
 //! |---|---|
-//! | `agent` | one file per agent: its JSON to the contract's types and back |
 //! | `allow` | permission for one call, given by a person |
 //! | `analysis` | what a shell text does: its commands, files and hints |
 //! | `ancestry` | whether a person or an agent is at this terminal |
@@ -11,7 +10,6 @@
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
 //! | `commands` | whether a text runs no more than another |
-//! | `dirs` | where things are: rule files, the log, permissions |
 //! | `duration` | times as people write them |
 //! | `evaluator` | who gives verdicts: this process, or the resident host |
 //! | `events` | what has happened in a session, for rules that wait for it |
@@ -49,7 +47,6 @@
 //! | `serve` | hosts that stay: for shims, and for hooks |
 //! | `session` | what is kept between the calls of a session |
 //! | `shared` | the shared terminal of a session |
-//! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
 //! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
@@ -57,7 +54,6 @@
 //! | `terminal_verdicts` | what verdicts leave for the shared terminal |
 //! | `watch` | looking at what happens in a session |
 
-mod agent;
 mod allow;
 mod analysis;
 mod ancestry;
@@ -65,7 +61,6 @@ mod approvals;
 mod check;
 mod columns;
 mod commands;
-mod dirs;
 mod duration;
 mod evaluator;
 mod events;
@@ -105,7 +100,6 @@ mod script;
 mod serve;
 mod session;
 mod shared;
-mod shim;
 mod show;
 mod signals;
 mod source;
@@ -118,39 +112,8 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-
-/// Exit codes for Toolgate's own errors, as `sysexits.h` numbers them. Verdicts are 0 to 3.
-mod exit {
-    pub(crate) const USAGE: u8 = 64;
-    pub(crate) const DATA: u8 = 65;
-    pub(crate) const NO_INPUT: u8 = 66;
-    pub(crate) const SOFTWARE: u8 = 70;
-    pub(crate) const IO: u8 = 74;
-}
-
-/// An error for a person, with its exit code.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-struct Failure {
-    code: u8,
-    message: String,
-}
-
-impl Failure {
-    fn new(code: u8, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into() }
-    }
-
-    /// A fault of Toolgate's own.
-    fn software(error: impl std::fmt::Display) -> Self {
-        Failure::new(exit::SOFTWARE, error.to_string())
-    }
-
-    /// Standard output takes nothing more.
-    fn output(error: std::io::Error) -> Self {
-        Failure::new(exit::IO, format!("standard output: {error}"))
-    }
-}
+use toolgate_agents::exit;
+use toolgate_agents::settings::program;
 
 /// The gate between a coding agent and your machine.
 ///
@@ -217,7 +180,7 @@ impl Told {
     fn here() -> Self {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         let lost = words.len() <= 1;
-        match words.first().and_then(|name| install::linked(name)) {
+        match words.first().and_then(|name| program::linked(name)) {
             Some(agent) => drop(words.splice(1..1, ["hook".into(), agent.into()])),
             None if lost && !std::io::stdin().is_terminal() => {
                 words.resize_with(1, || "toolgate".into());

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::json;
+use toolgate_agents::agent::{Dialect, SessionContext};
+use toolgate_agents::dirs;
 use toolgate_host::capability::{Answer, Files, Journal};
 use toolgate_host::limits::Limits;
 use toolgate_host::{CapabilityError, Observer, Peers, Session, ToolResult};
 
-use crate::agent::{Dialect, SessionContext};
 use crate::events::Event;
-use crate::{dirs, gate_builder, session};
+use crate::{gate_builder, session};
 
 /// How long observers of rule files may take. A result that comes later has written nothing.
 const LOOK: Duration = Duration::from_secs(5);

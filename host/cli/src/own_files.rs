@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use toolgate_agents::dirs;
+use toolgate_agents::settings::{link, table};
+
 use crate::plugin::live;
-use crate::{dirs, install};
 
 /// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere; and where
 /// the links lead that agents' settings are, for the user and below this root.
@@ -12,13 +14,13 @@ pub(crate) fn own(kept: &[PathBuf], root: &Path) -> Vec<String> {
     let sockets = dirs::sockets();
     let program = std::env::current_exe().ok();
     // That they lead to the program does not keep them from being removed.
-    let links: Vec<PathBuf> = program.iter().flat_map(|program| install::links(program)).collect();
+    let links: Vec<PathBuf> = program.iter().flat_map(|program| link::beside(program)).collect();
     let named = [config, dirs::state(), sockets, program].into_iter().flatten();
     let named: Vec<PathBuf> = named
         .chain(kept.iter().cloned())
         .chain(live::files())
-        .chain(install::moved())
-        .chain(install::behind_links(root))
+        .chain(table::moved())
+        .chain(table::behind_links(root))
         .collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     all.extend(named);

@@ -2,10 +2,10 @@
 //! shell text makes or changes.
 
 use serde_json::{Value, json};
+use toolgate_agents::agent::OTHER_CWD;
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Plugin, Session, ToolCall, ToolKind};
 
-use crate::agent::OTHER_CWD;
 use crate::show::quoted;
 
 /// The hints of a call: relative to its workspace where they lie in it, else absolute; each once.

@@ -7,10 +7,10 @@
 
 use std::time::Duration;
 
+use toolgate_agents::agent::SessionRef;
 use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::{Peers, ProvidedTool, Provider, ToolOutput};
 
-use crate::agent::SessionRef;
 use crate::gate_builder;
 use crate::observers::SessionEvents;
 use crate::plugin::loaded::Loaded;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::{Level, Plugin, ToolCall, Verdict};
 
@@ -10,7 +11,7 @@ use crate::gate_builder::GateBuilder;
 use crate::gates::{GateContext, GateKind};
 use crate::packs::Packs;
 use crate::plugin::loaded::{self, Loaded};
-use crate::{Failure, dirs, exit, show};
+use crate::show;
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;

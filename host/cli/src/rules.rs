@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::CONFIG_FILE;
 use toolgate_host::plain;
@@ -17,7 +18,7 @@ use crate::gate_builder::{self, GateBuilder};
 use crate::packs::Packs;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
-use crate::{Failure, analysis, dirs, exit, runtime, show};
+use crate::{analysis, runtime, show};
 
 /// What rule files may hold, for editors.
 const SCHEMA: &str = include_str!("../../../schema/rules.schema.json");

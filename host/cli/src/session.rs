@@ -22,11 +22,11 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use toolgate_agents::agent::SessionContext;
+use toolgate_agents::dirs;
 use toolgate_host::Measure;
 use toolgate_host::private::{PrivateFile, WHOLE};
 
-use crate::agent::SessionContext;
-use crate::dirs;
 use crate::events::Events;
 
 /// How long a session is kept that nobody goes on with.

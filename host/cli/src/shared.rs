@@ -11,12 +11,12 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedReceiver;
+use toolgate_agents::agent::{self, Dialect, SessionContext};
 use toolgate_host::capability::{LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
 use toolgate_host::{
     CallError, Capabilities, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, plain, shortened,
 };
 
-use crate::agent::{self, Dialect, SessionContext};
 use crate::approvals::Approved;
 use crate::evaluator::Evaluator;
 use crate::hook_handler::{HookHandler, User};
@@ -380,8 +380,8 @@ mod tests {
     use toolgate_host::{Decision, Verdict};
 
     use super::*;
-    use crate::agent::mcp::Mcp;
     use crate::gate_builder;
+    use toolgate_agents::agent::mcp::Mcp;
 
     /// A component that types one line and waits until it is told to end.
     struct Fake {
@@ -595,7 +595,8 @@ mod tests {
         let judge = &Evaluator::LongLived { plugin: Box::new(plugin), frames: None };
         let (watch, terminal) = (&Watch::Plugins, Some(shared.verdicts()));
         let desk = HookHandler { agent: &Mcp, packs, plugins, judge, watch, user: User::Nobody, terminal };
-        let payload = crate::agent::mcp::payload(("", "/none"), "2", "bash", &json!({ "command": "rm -rf ~" }), false);
+        let payload =
+            toolgate_agents::agent::mcp::payload(("", "/none"), "2", "bash", &json!({ "command": "rm -rf ~" }), false);
         let said = desk.answer(None, payload.to_string().as_bytes()).await;
         assert!(said.contains("\"block\":true"), "{said}");
         // It is said in the border.

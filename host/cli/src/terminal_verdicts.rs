@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use toolgate_agents::agent::reason_text;
 use toolgate_host::capability::{Answer, LocalTerminal};
 use toolgate_host::{Decision, Verdict, plain, shortened};
 
-use crate::agent::reason_text;
 use crate::approvals::Approvals;
 
 /// Characters of a verdict in a pane's border.

@@ -16,6 +16,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
+use toolgate_agents::agent::{Dialect, SessionContext, SessionRef};
+use toolgate_agents::dirs;
 use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing, Ui};
 use toolgate_host::limits::Limits;
 use toolgate_host::{
@@ -23,8 +25,6 @@ use toolgate_host::{
     Span, ToolKind, ToolResult, Turn, Update,
 };
 
-use crate::agent::{Dialect, SessionContext, SessionRef};
-use crate::dirs;
 use crate::observers::SessionEvents;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;

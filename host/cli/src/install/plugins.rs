@@ -1,6 +1,8 @@
 //! What `doctor` says of the installed plugins. One that cannot be used blocks every call, so it is worth knowing.
 
-use super::report::{Check, Level};
+use toolgate_agents::settings::risks::Level;
+
+use super::report::Check;
 use crate::plugin::store::{Installed, Store};
 
 /// The checks of all installed plugins.

@@ -19,9 +19,10 @@ use rmcp::service::ServerInitializeError;
 
 use crate::packs::Packs;
 use crate::plugins::Plugins;
-use crate::{Failure, exit, shared};
+use crate::shared;
 pub(crate) use client::Client;
 use server::Server;
+use toolgate_agents::{Failure, exit};
 
 #[derive(Args)]
 #[command(after_help = "\

@@ -9,13 +9,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use toolgate_agents::{Failure, exit};
 use toolgate_host::reload::{Watching, watch};
 use toolgate_host::{Granted, Slot, SwapError, plain};
 
 use super::loaded;
 use super::source::{self, Source};
 use super::store::{Installed, Store, installed};
-use crate::{Failure, exit};
 
 /// The slots of the files that a command line names.
 static NAMED: Mutex<Option<HashMap<PathBuf, Slot>>> = Mutex::new(None);

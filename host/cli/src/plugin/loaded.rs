@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use toolgate_agents::agent::SessionRef;
+use toolgate_agents::{Failure, dirs};
 use toolgate_host::{AuditedDenials, Cache, Capabilities, Denials, Engine, Granted, Measure, Plugin};
 
 use super::store::{Store, StoreError};
-use crate::agent::SessionRef;
-use crate::{Failure, dirs};
 
 /// Most compiled components that a process keeps. Whoever installs more has them compiled again.
 const KEPT: usize = 32;

@@ -31,9 +31,10 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use toolgate_agents::{Failure, exit};
 use toolgate_host::Capability;
 
-use crate::{Failure, exit, inspect};
+use crate::inspect;
 use store::named;
 
 #[derive(Args)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use serde::Deserialize;
+use toolgate_agents::{Failure, exit};
 use toolgate_host::Plugin;
 use toolgate_host::limits::COMPONENT;
 use toolgate_host::private::{open_regular, read_at_most};
@@ -13,7 +14,7 @@ use wit_component::ComponentEncoder;
 use super::loaded;
 use super::store::{Version, now, suggested};
 use super::words;
-use crate::{Failure, exit, show};
+use crate::show;
 
 /// Largest `plugin.toml` that is read, in bytes.
 const MANIFEST: u64 = 64 << 10;

@@ -10,11 +10,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, unlinkat};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::limits::COMPONENT;
 use toolgate_host::private::{Folder, Others, PrivateFile, secret_folder};
 use toolgate_host::{Capability, Granted, Measure, PrivateError};
-
-use crate::{Failure, dirs, exit};
 
 /// The version of the index that is read and written.
 const SCHEMA: u32 = 1;
@@ -169,14 +168,15 @@ impl Store {
         &self,
         change: impl FnOnce(&mut Vec<Installed>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        secret_folder(&self.folder)?;
+        secret_folder(&self.folder).map_err(StoreError::from)?;
         let mut after = Vec::new();
-        self.index().try_update(|before| -> Result<Vec<u8>, Failure> {
+        let updated = self.index().try_update(|before| -> Result<Vec<u8>, Unchanged> {
             after = self.parse(before)?;
-            change(&mut after)?;
+            change(&mut after).map_err(Unchanged)?;
             let index = Index { schema: SCHEMA, plugins: after.clone() };
-            serde_json::to_vec_pretty(&index).map_err(Failure::software)
-        })?;
+            serde_json::to_vec_pretty(&index).map_err(|error| Unchanged(Failure::software(error)))
+        });
+        updated.map_err(|Unchanged(failure)| failure)?;
         self.tidy(&after);
         Ok(())
     }
@@ -261,16 +261,19 @@ pub(crate) fn named(text: &str) -> Result<Capability, String> {
     Capability::named(text).ok_or_else(|| format!("unknown capability; the capabilities are {}", known()))
 }
 
+/// Why the index was not changed.
+struct Unchanged(Failure);
+
+impl<T: Into<StoreError>> From<T> for Unchanged {
+    fn from(error: T) -> Self {
+        Unchanged(error.into().into())
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let code = if matches!(error, StoreError::NoPlace) { exit::NO_INPUT } else { exit::DATA };
         Failure::new(code, error.to_string())
-    }
-}
-
-impl From<PrivateError> for Failure {
-    fn from(error: PrivateError) -> Self {
-        StoreError::from(error).into()
     }
 }
 

@@ -10,6 +10,7 @@ use clap::Args;
 use fancy_regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_agents::{Failure, exit};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::strictest;
 use toolgate_host::private::is_missing;
@@ -23,7 +24,7 @@ use crate::gate_builder::{self, GateBuilder};
 use crate::gates::{self, GateContext, GateKind, Gates};
 use crate::packs::Packs;
 use crate::show::{DIM, GREEN, RED, print};
-use crate::{Failure, allow, columns, exit, runtime, show};
+use crate::{allow, columns, runtime, show};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";

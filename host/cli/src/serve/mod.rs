@@ -10,12 +10,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use toolgate_agents::agent::SHIMS;
+use toolgate_agents::{Failure, exit};
 
-use crate::agent::SHIMS;
 use crate::packs::Packs;
 use crate::plugin::live;
 use crate::plugins::Plugins;
-use crate::{Failure, exit};
 pub(crate) use frames::Frames;
 
 #[derive(Args)]

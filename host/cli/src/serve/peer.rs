@@ -13,7 +13,7 @@ use std::path::Path;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-use crate::install;
+use toolgate_agents::settings::program;
 
 /// A file, whatever it is called.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Peer {
 /// The same of a command line. By the name of a hook's link it is that hook, whatever it is told.
 fn serves(line: &[u8]) -> bool {
     let mut words = line.split(|byte| *byte == 0);
-    let is_plain = words.next().is_some_and(|name| install::linked(OsStr::from_bytes(name)).is_none());
+    let is_plain = words.next().is_some_and(|name| program::linked(OsStr::from_bytes(name)).is_none());
     is_plain && words.next() == Some(b"serve") && words.all(|word| !word.starts_with(b"--stdio"))
 }
 

@@ -31,7 +31,7 @@ mod elsewhere {
     use std::process::ExitCode;
 
     use crate::judge::{Judged, Question};
-    use crate::{Failure, exit};
+    use toolgate_agents::{Failure, exit};
 
     pub(crate) fn ask(_question: &Question) -> Option<Judged> {
         None
@@ -72,11 +72,13 @@ mod linux {
     use toolgate_host::capability::ELSEWHERE;
 
     use super::SWITCH;
+    use crate::gate_builder;
     use crate::hook_env::VARIABLES;
     use crate::judge::{Judged, Life, Question, evaluate_in_process};
     use crate::plugin::loaded::installed;
     use crate::serve::peer::{Identity, Peer};
-    use crate::{Failure, dirs, exit, gate_builder, install};
+    use toolgate_agents::settings::table;
+    use toolgate_agents::{Failure, dirs, exit};
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
     const ANSWER: Duration = Duration::from_secs(1);
@@ -107,7 +109,7 @@ mod linux {
         version: String,
         /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one whose git works elsewhere by
         /// [`ELSEWHERE`], and one to which those of
-        /// [`install::variables`] say that agents have their files elsewhere.
+        /// [`table::variables`] say that agents have their files elsewhere.
         variables: Vec<Option<String>>,
     }
 
@@ -118,7 +120,7 @@ mod linux {
                 Some(Ok(text)) => Some(Some(text)),
                 Some(Err(_)) => None,
             };
-            let all = VARIABLES.iter().chain(ELSEWHERE).chain(install::variables());
+            let all = VARIABLES.iter().chain(ELSEWHERE).chain(table::variables());
             let variables = all.map(value).collect::<Option<_>>()?;
             Some(Hello { schema: 2, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
         }

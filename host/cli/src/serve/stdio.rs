@@ -42,10 +42,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::{OnceCell, oneshot};
+use toolgate_agents::agent::{self, Dialect, Payload, SessionContext, SessionRef};
+use toolgate_agents::{Failure, exit};
 use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::Frames;
-use crate::agent::{self, Dialect, Payload, SessionContext, SessionRef};
 use crate::evaluator::Evaluator;
 use crate::hook::PAYLOAD;
 use crate::hook_handler::{HookHandler, User, denial, refusal};
@@ -54,7 +55,7 @@ use crate::plugin_tools::{Offers, failed};
 use crate::plugins::Plugins;
 use crate::shared::{self, Opening, Run, Shared};
 use crate::watch::{Post, Sessions, Watch};
-use crate::{Failure, exit, gate_builder, hook_heartbeat};
+use crate::{gate_builder, hook_heartbeat};
 
 /// The event that asks for the tools.
 const TOOLS: &str = "tools";
