@@ -12,12 +12,13 @@ use serde_json::Value;
 const ELSEWHERE: [&str; 6] = ["target", "node_modules", "fixtures", "benign", ".git", "corpus"];
 
 /// Who uses a dependency, in the order of the table, by the folder of the member; the first that fits counts.
-const USERS: [(&str, &str); 12] = [
+const USERS: [(&str, &str); 13] = [
     ("guest/sdk", "sdk"),
     ("guest/examples", "tests"),
     ("guest", "guest"),
     ("host/agents", "cli"),
     ("host/cli", "cli"),
+    ("host/gatekeeper", "cli"),
     ("host/lens", "lens"),
     ("host/bake", "build"),
     ("host/docs", "build"),

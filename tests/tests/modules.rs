@@ -17,8 +17,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host/agents", &["host"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
-    ("host/cli", &["host", "host/agents", "host/builtin", "host/lens"]),
+    ("host/cli", &["host", "host/agents", "host/gatekeeper", "host/lens"]),
     ("host/docs", &["guest/commands"]),
+    ("host/gatekeeper", &["host", "host/agents", "host/builtin"]),
     ("host/lens", &["host/private", "plain"]),
 ];
 

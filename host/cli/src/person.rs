@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::ancestry;
 
 use crate::show::{BOLD, DIM};
-use crate::{ancestry, terminal};
+use crate::terminal;
 
 /// How long a person may take to type a word.
 const TYPING: Duration = Duration::from_secs(60);

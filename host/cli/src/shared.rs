@@ -12,20 +12,20 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedReceiver;
 use toolgate_agents::agent::{self, Dialect, SessionContext};
+use toolgate_gatekeeper::approvals::Approved;
+use toolgate_gatekeeper::evaluator::Evaluator;
+use toolgate_gatekeeper::hook_handler::{HookHandler, User};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugin_tools::failed;
+use toolgate_gatekeeper::plugins::Plugins;
+use toolgate_gatekeeper::terminal_verdicts::{BORDER, Panes, TerminalVerdicts};
+use toolgate_gatekeeper::watch::Watch;
 use toolgate_host::capability::{LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
 use toolgate_host::{
     CallError, Capabilities, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, plain, shortened,
 };
 
-use crate::approvals::Approved;
-use crate::evaluator::Evaluator;
-use crate::hook_handler::{HookHandler, User};
 use crate::lease::Leases;
-use crate::packs::Packs;
-use crate::plugin_tools::failed;
-use crate::plugins::Plugins;
-use crate::terminal_verdicts::{BORDER, Panes, TerminalVerdicts};
-use crate::watch::Watch;
 
 /// The exit code of a command that was cancelled.
 const CANCELLED: i32 = 130;
@@ -376,12 +376,12 @@ mod tests {
 
     use tokio::sync::Notify;
 
+    use toolgate_agents::agent::mcp::Mcp;
+    use toolgate_gatekeeper::gate_builder;
     use toolgate_host::capability::Answer;
     use toolgate_host::{Decision, Verdict};
 
     use super::*;
-    use crate::gate_builder;
-    use toolgate_agents::agent::mcp::Mcp;
 
     /// A component that types one line and waits until it is told to end.
     struct Fake {

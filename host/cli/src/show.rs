@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use toolgate_host::{Action, Decision, Diagnostic, Finding, Level, Verdict, decide, excerpt, plain};
 
 use toolgate_agents::Failure;
-pub(crate) use toolgate_agents::text::{LINE, REASON, quoted, whole};
+pub(crate) use toolgate_agents::text::{LINE, REASON, place, quoted, whole};
 
 /// Most findings that are shown.
 const FINDINGS: usize = 16;
@@ -47,20 +47,6 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic]) {
         let style = if diagnostic.level == Level::Error { RED } else { YELLOW };
         let _ = writeln!(anstream::stderr(), "{style}toolgate:{style:#} {}", place(diagnostic));
     }
-}
-
-/// `file:line: message`
-pub(crate) fn place(diagnostic: &Diagnostic) -> String {
-    let mut text = String::new();
-    if let Some(file) = &diagnostic.file {
-        text.push_str(file);
-        if let Some(line) = diagnostic.line {
-            text.push_str(&format!(":{line}"));
-        }
-        text.push_str(": ");
-    }
-    text.push_str(&diagnostic.message);
-    plain(&text)
 }
 
 /// The word for what a finding wants.

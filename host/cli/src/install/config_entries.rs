@@ -84,7 +84,7 @@ pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: 
 
 pub(super) fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], install: &str) {
     let mut wrong = Vec::new();
-    let plugins = !crate::plugins::installed().is_empty();
+    let plugins = !toolgate_gatekeeper::plugins::installed().is_empty();
     let more = entries.first().map(Entry::more).unwrap_or_default();
     for event in hooks.wanted(&more, plugins) {
         if entries.iter().all(|entry| entry.event != event.name) {

@@ -48,6 +48,7 @@ use toolgate_agents::settings::risks::Level;
 use toolgate_agents::settings::table::{self, Known, Scope, Way};
 use toolgate_agents::settings::trust::{self, Trust};
 use toolgate_agents::settings::{hooks, risks, shims};
+use toolgate_gatekeeper::{hook_files, hook_heartbeat};
 
 use super::config_entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
 use super::entry_file::{Content, Place, looked};
@@ -60,7 +61,6 @@ use super::terminal;
 use super::trials;
 use crate::columns::count;
 use crate::show::print;
-use crate::{hook_files, hook_heartbeat};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;

@@ -19,10 +19,10 @@ use toolgate_agents::settings::program::{is_this, on_path};
 use toolgate_agents::settings::risks::Level;
 use toolgate_agents::settings::table::{CLAUDE, COPILOT, Known, Scope, Way};
 use toolgate_agents::settings::trust;
+use toolgate_gatekeeper::hook_heartbeat;
 
 use super::probe::{Chain, Probe};
 use super::report::Check;
-use crate::hook_heartbeat;
 
 /// An agent that runs the hooks in other agents' files.
 struct Importer {

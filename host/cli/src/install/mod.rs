@@ -39,16 +39,18 @@ use toolgate_agents::settings::program::{self, Standing};
 use toolgate_agents::settings::table::{self, Hooks, Known, NO_LENS, Scope, Way};
 use toolgate_agents::settings::{before, hooks, risks, shims, trust};
 use toolgate_agents::{Failure, exit, shim};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugins::installed;
+use toolgate_gatekeeper::{gate_builder, hook_files};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
 
 use crate::lens::Switch;
-use crate::packs::Packs;
-use crate::plugins::{self as named, Plugins};
+use crate::options::{PackOptions, PluginOptions};
 use crate::show::{BOLD, GREEN, RED, YELLOW, print};
-use crate::{gate_builder, hook_files, person, rules, runtime};
+use crate::{person, rules, runtime};
 use packs::Chosen;
 
 #[derive(Args)]
@@ -69,10 +71,10 @@ pub(crate) struct Arguments {
     change: Change,
 
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     #[command(flatten)]
-    plugins: Plugins,
+    plugins: PluginOptions,
 
     #[command(flatten)]
     lens: Switch,
@@ -120,7 +122,7 @@ struct Change {
 impl Arguments {
     /// Whether options of the hook are given here that are no switches.
     fn has_options(&self) -> bool {
-        !self.packs.names().is_empty() || !self.plugins.files().is_empty()
+        !self.packs.packs().names().is_empty() || !self.plugins.plugins().files().is_empty()
     }
 
     /// The options of the hook, if any are given here: packs in the place of the packs that were chosen, and plugins with
@@ -129,7 +131,7 @@ impl Arguments {
         if !self.has_options() {
             return Ok(None);
         }
-        let (packs, plugins) = (self.packs.arguments(), self.plugins.arguments());
+        let (packs, plugins) = (self.packs.packs().arguments(), self.plugins.plugins().arguments());
         let plugins = plugins.map_err(|error| Failure::new(exit::NO_INPUT, error))?;
         let (chosen, rest) = Chosen::split(before);
         let mut options = if packs.is_empty() { chosen.words } else { packs };
@@ -141,7 +143,7 @@ impl Arguments {
 
 /// Whether plugins are installed, for which agents call Toolgate at more events.
 fn any_plugins() -> bool {
-    !named::installed().is_empty()
+    !installed().is_empty()
 }
 
 /// Whether there are packs of these names. With one that there is not the hook would deny every call.
@@ -202,16 +204,16 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let called = target.map_or(program.as_str(), |target| target.path.as_str());
     let next = match &known.way {
         Way::Hooks(hooks) => {
-            packs_exist(&arguments.packs)?;
+            packs_exist(&arguments.packs.packs())?;
             let options = arguments.options(hooks::options(file.text()?, known, hooks))?;
             // With one that cannot be used the hook would deny every call.
-            arguments.plugins.usable().map_err(|error| Failure::new(exit::DATA, error))?;
+            arguments.plugins.plugins().usable().map_err(|error| Failure::new(exit::DATA, error))?;
             hooks::install(file.text()?, known, hooks, called, options.as_deref(), arguments.lens.said(), any_plugins())
                 .map_err(|error| unreadable(&file, &error))?
         }
         Way::Shim(_) if arguments.has_options() || arguments.lens.said() == Some(false) => {
-            let plugins = !arguments.plugins.files().is_empty();
-            let packs = !arguments.packs.names().is_empty();
+            let plugins = !arguments.plugins.plugins().files().is_empty();
+            let packs = !arguments.packs.packs().names().is_empty();
             let no_lens = arguments.lens.said() == Some(false);
             let all = [
                 (plugins, "--plugin", "`toolgate plugin add FILE` holds for every agent"),
@@ -262,7 +264,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     notes.extend(left.into_iter().filter(|(text, holds)| *holds && !text.is_empty()).map(|(text, _)| text.to_owned()));
     let fresh = !matches!(next, Next::Same);
     if fresh {
-        notes.extend(packs_off(&arguments.packs));
+        notes.extend(packs_off(&arguments.packs.packs()));
         notes.push(format!(
             "{} reads this when it starts; `toolgate doctor {}` checks whether it works",
             known.title(),

@@ -1,9 +1,9 @@
 //! What `doctor` says of the installed plugins. One that cannot be used blocks every call, so it is worth knowing.
 
 use toolgate_agents::settings::risks::Level;
+use toolgate_gatekeeper::plugin::store::{Installed, Store};
 
 use super::report::Check;
-use crate::plugin::store::{Installed, Store};
 
 /// The checks of all installed plugins.
 pub(super) fn checks() -> Vec<Check> {

@@ -16,13 +16,11 @@ use std::process::ExitCode;
 use clap::Args;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-
-use crate::packs::Packs;
-use crate::plugins::Plugins;
-use crate::shared;
-pub(crate) use client::Client;
-use server::Server;
 use toolgate_agents::{Failure, exit};
+
+use crate::options::{PackOptions, PluginOptions};
+use crate::shared;
+use server::Server;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -46,10 +44,10 @@ This server checks only calls of its own tools. Protect the agent's other tools 
 install AGENT`. Where both are installed, both check these calls.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     #[command(flatten)]
-    plugins: Plugins,
+    plugins: PluginOptions,
 
     /// Show blocked calls and the reasons in the pane's border
     #[arg(long)]
@@ -67,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let server = Server::new(&arguments.packs, &arguments.plugins, arguments.border).await?;
+    let server = Server::new(&arguments.packs.packs(), &arguments.plugins.plugins(), arguments.border).await?;
     let session = server.session();
     let protocol = async {
         match server.serve(rmcp::transport::stdio()).await {

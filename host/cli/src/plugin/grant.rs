@@ -5,10 +5,10 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::plugin::store::{Store, installed, same};
 use toolgate_host::{Capability, Granted};
 
 use super::add::{Offer, asked_for};
-use super::store::{Store, installed, same};
 use super::{Grant, REWRITE, Revoke, words};
 use crate::{person, show};
 

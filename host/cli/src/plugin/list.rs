@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use toolgate_agents::Failure;
+use toolgate_gatekeeper::plugin::store::{Installed, Store};
 use toolgate_host::{Capability, plain};
 
-use super::store::{Installed, Store};
 use super::words;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, print};
 

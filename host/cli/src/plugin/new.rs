@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::plugin::store::check_name;
 
-use super::store::check_name;
 use crate::show::print;
 
 /// What stands for the plugin's name in a template.

@@ -1,33 +1,35 @@
-//! `--packs`: which packs of the built-in rules are on.
+//! Which packs of the built-in rules are on.
 
-use clap::Args;
 use serde::{Deserialize, Serialize};
 use toolgate_host::Started;
 
 /// The packs that a command line names. Rule files may name some as well, under `packs`; the command line has the last
 /// word.
-#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Packs {
-    /// Turn packs of built-in rules on, or off with a leading dash: `cloud,ci`, `all`, `-git`
-    #[arg(long = "packs", value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+pub struct Packs {
     names: Vec<String>,
 }
 
 impl Packs {
+    /// The packs of these names; with a dash before its name, a pack is off.
+    pub fn new(names: Vec<String>) -> Self {
+        Packs { names }
+    }
+
     /// Every pack.
-    pub(crate) fn all() -> Self {
-        Packs { names: vec!["all".to_owned()] }
+    pub fn all() -> Self {
+        Packs::new(vec!["all".to_owned()])
     }
 
     /// As they are given again.
-    pub(crate) fn arguments(&self) -> Vec<String> {
+    pub fn arguments(&self) -> Vec<String> {
         let names = self.names().join(",");
         if names.is_empty() { Vec::new() } else { vec![format!("--packs={names}")] }
     }
 
     /// Their names.
-    pub(crate) fn names(&self) -> Vec<&str> {
+    pub fn names(&self) -> Vec<&str> {
         self.names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect()
     }
 

@@ -15,21 +15,21 @@ const FRESH: Duration = Duration::from_secs(60);
 
 /// The entry.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Fired {
+pub struct Fired {
     /// Always 1.
     pub(crate) schema: u32,
     /// When, in UTC: `2026-01-31T09:08:07Z`.
-    pub(crate) time: String,
+    pub time: String,
     /// When for an event that can stop something: another one is no sign that this one comes.
     #[serde(default)]
-    pub(crate) gated: Option<String>,
+    pub gated: Option<String>,
     /// Toolgate's version.
-    pub(crate) version: String,
+    pub version: String,
     /// The program that was called.
-    pub(crate) program: String,
+    pub program: String,
     /// Events that it was called for and does not know: the agent may have become another one.
     #[serde(default)]
-    pub(crate) unknown: Vec<String>,
+    pub unknown: Vec<String>,
 }
 
 /// Largest entry that is read, in bytes.
@@ -42,12 +42,12 @@ const NAMES: usize = 32;
 const LONGEST: usize = 100;
 
 /// Where the entry of an agent is.
-pub(crate) fn path(agent: &str) -> Option<PathBuf> {
+pub fn path(agent: &str) -> Option<PathBuf> {
     Some(dirs::state()?.join("fired").join(format!("{agent}.json")))
 }
 
 /// The entry of an agent.
-pub(crate) fn read(agent: &str) -> Option<Fired> {
+pub fn read(agent: &str) -> Option<Fired> {
     let path = path(agent)?;
     let folder = Folder::open(path.parent()?).ok()??;
     let noted = folder.read(&path.file_name()?.to_string_lossy(), Others::SetRight, LARGEST).ok()??;
@@ -55,7 +55,7 @@ pub(crate) fn read(agent: &str) -> Option<Fired> {
 }
 
 /// Notes that an agent's hook was called, for an event that can stop something or for another.
-pub(crate) fn note(agent: &str, gates: bool) {
+pub fn note(agent: &str, gates: bool) {
     let before = read(agent).unwrap_or_default();
     let noted = if gates { before.gated } else { Some(before.time) };
     let age = noted.and_then(|time| time.parse().ok()).map(|time| jiff::Timestamp::now().duration_since(time));

@@ -15,10 +15,10 @@ use toolgate_host::{
     Started,
 };
 
+use crate::frames::Frames;
 use crate::own_files::own;
 use crate::packs::Packs;
 use crate::plugin::loaded::Loaded;
-use crate::serve::Frames;
 
 /// How long taking snapshots may take on a machine that is busy. What they may compute is far less.
 const TAKING: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ static DEFAULT: OnceLock<Plugin> = OnceLock::new();
 
 /// The default plugin, the same one for the whole program: its code runs in place once, and would be copied for another
 /// engine.
-pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
+pub fn default_plugin() -> Result<Plugin, LoadError> {
     if let Some(plugin) = DEFAULT.get() {
         return Ok(plugin.clone());
     }
@@ -38,7 +38,7 @@ pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
 
 /// Takes the snapshots that calls have missed so far, so that the next ones need not read the same rules again. For when the
 /// answer is given: each takes some ten milliseconds, and an agent may wait for the end of the process.
-pub(crate) fn take_snapshots() {
+pub fn take_snapshots() {
     let Some(plugin) = DEFAULT.get().filter(|plugin| misses_snapshots(plugin)) else { return };
     match tokio::runtime::Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => {
@@ -57,7 +57,7 @@ pub(crate) fn misses_snapshots(plugin: &Plugin) -> bool {
 }
 
 /// What a component may reach here.
-pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
+pub fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
     let granted = Capabilities::absent().files(files).git(LocalGit).clock(LocalClock::default()).log(LocalLog);
     let granted = granted.extensions(peers.clone());
     match frames {
@@ -68,7 +68,7 @@ pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers)
 }
 
 /// The trackers and predicates of these plugins.
-pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<SessionRef<'_>>) -> Peers {
+pub fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<SessionRef<'_>>) -> Peers {
     let extension = |one: &Loaded| {
         let all = granted(files.clone(), None, &Peers::default());
         // They are asked while others wait, so they ask nobody themselves.
@@ -80,24 +80,30 @@ pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, wh
 
 /// Where a gate stands.
 #[derive(Clone, Copy)]
-pub(crate) struct GateBuilder<'a> {
-    pub(crate) plugin: &'a Plugin,
-    pub(crate) cwd: &'a str,
-    pub(crate) home: Option<&'a str>,
-    pub(crate) root: &'a str,
-    pub(crate) packs: &'a Packs,
+pub struct GateBuilder<'a> {
+    /// The guard.
+    pub plugin: &'a Plugin,
+    /// The folder that the call works in.
+    pub cwd: &'a str,
+    /// The home folder, if it is known.
+    pub home: Option<&'a str>,
+    /// The project's root.
+    pub root: &'a str,
+    /// Which packs are on.
+    pub packs: &'a Packs,
     /// Other files that nobody may change: components that judge as well.
-    pub(crate) kept: &'a [PathBuf],
+    pub kept: &'a [PathBuf],
     /// The plugins beside the guard.
-    pub(crate) loaded: &'a [Loaded],
+    pub loaded: &'a [Loaded],
     /// None where a call is only tried.
-    pub(crate) whose: Option<SessionRef<'a>>,
+    pub whose: Option<SessionRef<'a>>,
 }
 
 /// A gate that was started.
-pub(crate) struct StartedGate {
+pub struct StartedGate {
     pub(crate) gate: Gate,
-    pub(crate) started: Started,
+    /// What starting it said.
+    pub started: Started,
     /// The rules that are in force: of a file that cannot be used, those that it had before.
     pub(crate) files: LocalFiles,
     /// Where it was started.
@@ -118,12 +124,12 @@ impl GateBuilder<'_> {
     }
 
     /// Answers about the rules of a gate and no others.
-    pub(crate) fn analysis(&self, of: &StartedGate) -> Analysis {
+    pub fn analysis(&self, of: &StartedGate) -> Analysis {
         Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.peers))
     }
 
     /// A gate with these rules and no others.
-    pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
+    pub async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
         // Once: finding out where the gate's own files are is much of what starting takes.
         let session = self.session();
         let peers = peers(self.loaded, &session, &files, self.whose);
@@ -134,7 +140,7 @@ impl GateBuilder<'_> {
     }
 
     /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
-    pub(crate) async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
+    pub async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
         let mut opened = self.open_as_it_was(files, frames).await?;
         opened.started.diagnostics.extend(demoted(&opened.files));
         Ok(opened)

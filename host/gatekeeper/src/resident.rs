@@ -15,13 +15,14 @@
 //! Only on Linux; elsewhere every hook judges in its own process.
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{ask, run, start};
-
+pub(crate) use linux::{Answered, Asked, Hello, ask};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Answered, Asked, Hello};
+pub use linux::{run, start};
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{ask, run, start};
+pub(crate) use elsewhere::ask;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{run, start};
 
 /// Set to anything, it keeps hooks from starting and asking a resident host.
 const SWITCH: &str = "TOOLGATE_NO_SERVE";
@@ -30,16 +31,22 @@ const SWITCH: &str = "TOOLGATE_NO_SERVE";
 mod elsewhere {
     use std::process::ExitCode;
 
-    use crate::judge::{Judged, Question};
     use toolgate_agents::{Failure, exit};
+
+    use crate::judge::{Judged, Question};
 
     pub(crate) fn ask(_question: &Question) -> Option<Judged> {
         None
     }
 
-    pub(crate) fn start() {}
+    /// Starts none.
+    pub fn start() {}
 
-    pub(crate) fn run(_stays: bool) -> Result<ExitCode, Failure> {
+    /// Runs none.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn run(_stays: bool) -> Result<ExitCode, Failure> {
         let message = "no resident host on this system: it cannot identify the program of a peer process";
         Err(Failure::new(exit::SOFTWARE, message))
     }
@@ -68,6 +75,8 @@ mod linux {
         sockopt,
     };
     use serde::{Deserialize, Serialize};
+    use toolgate_agents::settings::table;
+    use toolgate_agents::{Failure, dirs, exit};
     use toolgate_host::Plugin;
     use toolgate_host::capability::ELSEWHERE;
 
@@ -75,10 +84,8 @@ mod linux {
     use crate::gate_builder;
     use crate::hook_env::VARIABLES;
     use crate::judge::{Judged, Life, Question, evaluate_in_process};
+    use crate::peer::{Identity, Peer};
     use crate::plugin::loaded::installed;
-    use crate::serve::peer::{Identity, Peer};
-    use toolgate_agents::settings::table;
-    use toolgate_agents::{Failure, dirs, exit};
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
     const ANSWER: Duration = Duration::from_secs(1);
@@ -266,7 +273,7 @@ mod linux {
     }
 
     /// Starts a resident host if there is none. What goes wrong costs nothing but time at the next call.
-    pub(crate) fn start() {
+    pub fn start() {
         let Some(path) = socket().filter(|path| !switched_off() && !path.exists()) else { return };
         let Ok(program) = dirs::program() else { return };
         let attempt = path.with_extension("start");
@@ -304,7 +311,7 @@ mod linux {
     }
 
     /// Answers hooks until nobody wants it any more; or until it is ended, and in the place of one that is there.
-    pub(crate) fn run(stays: bool) -> Result<ExitCode, Failure> {
+    pub fn run(stays: bool) -> Result<ExitCode, Failure> {
         let failed = |what: &str, error: &dyn std::fmt::Display| Failure::new(exit::IO, format!("{what}: {error}"));
         // Out of the agent's session, which may be ended as a whole. Who leads one already stays where they are.
         if !stays {

@@ -60,7 +60,7 @@ const NOTED: usize = 64;
 
 /// A process, as far as it matters here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Process {
+pub struct Process {
     pub(crate) pid: u32,
     pub(crate) parent: u32,
     /// When it was started, in whatever unit the system counts. With the pid it names a process for good.
@@ -81,7 +81,7 @@ pub(crate) struct Process {
 
 /// An agent that called a hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Noted {
+pub struct Noted {
     pub(crate) pid: u32,
     pub(crate) start: String,
     pub(crate) terminal: Option<String>,
@@ -89,7 +89,7 @@ pub(crate) struct Noted {
 
 /// Why no permission can be granted here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// There is no terminal to type at.
     NoTerminal,
     /// An agent's variable is set.
@@ -121,7 +121,7 @@ impl fmt::Display for Refusal {
 
 /// Whether a person may give permission from here. `chain` starts with this process and goes on with its parents;
 /// `alive` says of a noted agent whether it still runs.
-pub(crate) fn judge(chain: &[Process], noted: &[Noted], alive: impl Fn(&Noted) -> bool) -> Result<(), Refusal> {
+pub fn judge(chain: &[Process], noted: &[Noted], alive: impl Fn(&Noted) -> bool) -> Result<(), Refusal> {
     let Some(terminal) = chain.first().and_then(|own| own.terminal.as_ref()) else {
         return Err(Refusal::NoTerminal);
     };
@@ -189,7 +189,7 @@ fn agent(process: &Process) -> Option<String> {
 }
 
 /// This process and its parents, as far as they can be seen.
-pub(crate) fn chain() -> Vec<Process> {
+pub fn chain() -> Vec<Process> {
     let mut chain: Vec<Process> = Vec::new();
     let mut pid = std::process::id();
     while pid != 0 && chain.len() < DEPTH {
@@ -201,7 +201,7 @@ pub(crate) fn chain() -> Vec<Process> {
 }
 
 /// Whether a noted agent still runs.
-pub(crate) fn alive(noted: &Noted) -> bool {
+pub fn alive(noted: &Noted) -> bool {
     look(noted.pid).is_some_and(|process| process.start == noted.start)
 }
 
@@ -287,7 +287,7 @@ fn store(home: Option<&Path>) -> Option<PrivateFile> {
 }
 
 /// The agents that have called a hook. A list that cannot be read is an error: it may be one that somebody spoilt.
-pub(crate) fn noted(home: Option<&Path>) -> Result<Vec<Noted>, String> {
+pub fn noted(home: Option<&Path>) -> Result<Vec<Noted>, String> {
     let Some(store) = store(home) else { return Ok(Vec::new()) };
     match store.read().map_err(|error| error.to_string())? {
         None => Ok(Vec::new()),

@@ -14,7 +14,7 @@ use toolgate_host::{CapabilityError, Level, Person, Question};
 
 /// Writes frames, each as one line, whoever writes at the same time.
 #[derive(Clone)]
-pub(crate) struct Frames {
+pub struct Frames {
     shared: Arc<Shared>,
     /// The request that this is for, if any.
     request: Option<Value>,
@@ -30,7 +30,7 @@ struct Shared {
 
 impl Frames {
     /// Frames to this reader.
-    pub(crate) fn new(out: impl Write + Send + 'static) -> Self {
+    pub fn new(out: impl Write + Send + 'static) -> Self {
         let shared = Shared {
             out: Mutex::new(Box::new(out)),
             questions: Mutex::default(),
@@ -41,17 +41,17 @@ impl Frames {
     }
 
     /// The same for one request.
-    pub(crate) fn about(&self, request: &Value) -> Self {
+    pub fn about(&self, request: &Value) -> Self {
         Frames { shared: Arc::clone(&self.shared), request: Some(request.clone()) }
     }
 
     /// Writes a frame.
-    pub(crate) fn write(&self, key: &str, value: Value) -> std::io::Result<()> {
+    pub fn write(&self, key: &str, value: Value) -> std::io::Result<()> {
         self.write_whole(json!({ "schema": 1, key: value }))
     }
 
     /// Writes a frame that has all but its number.
-    pub(crate) fn write_whole(&self, frame: Value) -> std::io::Result<()> {
+    pub fn write_whole(&self, frame: Value) -> std::io::Result<()> {
         let mut out = self.shared.out.lock().unwrap_or_else(PoisonError::into_inner);
         out.write_all(format!("{frame}\n").as_bytes()).and_then(|()| out.flush())
     }
@@ -73,7 +73,7 @@ impl Frames {
     }
 
     /// Hands the answer to a question to whoever waits for it.
-    pub(crate) fn answered(&self, question: u64, confirmed: bool) {
+    pub fn answered(&self, question: u64, confirmed: bool) {
         let waiting = self.shared.questions.lock().unwrap_or_else(PoisonError::into_inner).remove(&question);
         if let Some(waiting) = waiting {
             // Nobody waits any more: the answer came too late.

@@ -13,9 +13,9 @@ use toolgate_host::decide::strictest;
 use toolgate_host::{Action, Analysis, Decision, Diagnostic, Finding, Gate, ToolCall, ToolKind, Verdict};
 
 use crate::events::{CallEvents, Event};
+use crate::frames::Frames;
 use crate::gate_builder::{self, GateBuilder, StartedGate};
 use crate::plugin::loaded::Loaded;
-use crate::serve::Frames;
 use crate::session;
 
 /// How long the plugins may take together for a call, their start included, also if it is judged again because one of them
@@ -24,7 +24,7 @@ const OTHERS: Duration = Duration::from_secs(4);
 
 /// What is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum GateKind {
+pub enum GateKind {
     /// A call that is about to run.
     Call,
     /// Whether the agent may ask its user about one. The guard has judged the call itself.
@@ -33,16 +33,16 @@ pub(crate) enum GateKind {
 
 /// What the plugins are told of a question.
 #[derive(Clone, Copy)]
-pub(crate) struct GateContext<'a> {
+pub struct GateContext<'a> {
     /// What each of them wanted to be remembered of the session, by [`Loaded::kept_under`].
     pub(crate) memories: &'a BTreeMap<String, Value>,
     /// When they have to be done.
-    pub(crate) until: Instant,
+    pub until: Instant,
 }
 
 impl GateContext<'static> {
     /// Nothing of a session, from now on, with all the time that there is for a question.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         static NOTHING: BTreeMap<String, Value> = BTreeMap::new();
         GateContext { memories: &NOTHING, until: Instant::now() + OTHERS }
     }
@@ -50,8 +50,9 @@ impl GateContext<'static> {
 
 /// What comes of a question.
 #[derive(Debug)]
-pub(crate) struct GateOutcome {
-    pub(crate) verdict: Verdict,
+pub struct GateOutcome {
+    /// The verdict of all of them.
+    pub verdict: Verdict,
     /// What the guard wants to be remembered of the session, if the call runs.
     pub(crate) memory: Option<String>,
     /// What the plugins want, as in [`GateContext`].
@@ -68,8 +69,9 @@ impl GateOutcome {
 }
 
 /// Everyone who judges a call.
-pub(crate) struct Gates {
-    pub(crate) guard: Gate,
+pub struct Gates {
+    /// The guard's.
+    pub guard: Gate,
     others: Vec<Other>,
     /// Reads shell texts for the others.
     analysis: Analysis,
@@ -87,7 +89,7 @@ impl Gates {
     ///
     /// # Errors
     /// If a plugin does not start until then: what it would have said of a call is not known.
-    pub(crate) async fn of(
+    pub async fn of(
         standing: &GateBuilder<'_>,
         of: StartedGate,
         frames: Option<&Frames>,
@@ -144,7 +146,7 @@ impl Gates {
     }
 
     /// What all of them say of a call.
-    pub(crate) async fn all(&self, call: &ToolCall, told: GateContext<'_>) -> GateOutcome {
+    pub async fn all(&self, call: &ToolCall, told: GateContext<'_>) -> GateOutcome {
         let call = &*folder::with_names(call);
         let (first, memory) = self.guard.judge_and_remember(call).await;
         let mut verdicts = vec![first];
@@ -163,7 +165,7 @@ impl Gates {
     }
 
     /// What the plugins say of it.
-    pub(crate) async fn others(&self, call: &ToolCall, asked: GateKind, told: GateContext<'_>) -> GateOutcome {
+    pub async fn others(&self, call: &ToolCall, asked: GateKind, told: GateContext<'_>) -> GateOutcome {
         let mut said = GateOutcome::only(Verdict::pass());
         if self.others.is_empty() {
             return said;
@@ -229,7 +231,7 @@ fn named(mut verdict: Verdict) -> Verdict {
 ///
 /// # Errors
 /// Why that cannot be told.
-pub(crate) async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<ToolCall, String> {
+pub async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<ToolCall, String> {
     let mut call = call.clone();
     let patch = matches!(call.kind, ToolKind::Write | ToolKind::Edit);
     let Some(command) = call.command.as_ref().filter(|_| !patch) else { return Ok(call) };

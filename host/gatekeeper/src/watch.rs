@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 use toolgate_agents::agent::{Dialect, SessionContext, SessionRef};
 use toolgate_agents::dirs;
+use toolgate_agents::text::place;
 use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing, Ui};
 use toolgate_host::limits::Limits;
 use toolgate_host::{
@@ -25,11 +26,11 @@ use toolgate_host::{
     Span, ToolKind, ToolResult, Turn, Update,
 };
 
+use crate::frames::Frames;
 use crate::observers::SessionEvents;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
-use crate::serve::Frames;
-use crate::{gate_builder, gates, lens, session, show};
+use crate::{gate_builder, gates, lens, session};
 
 /// How long a look may take while an agent waits for a hook, which has half a minute for such events.
 const LOOK: Duration = Duration::from_secs(20);
@@ -89,7 +90,7 @@ impl ObservedEvent<'_> {
 
 /// Who looks.
 #[derive(Clone)]
-pub(crate) enum Watch {
+pub enum Watch {
     /// Nobody but the plugins.
     Plugins,
     /// This process, which ends with its answer.
@@ -411,7 +412,7 @@ async fn keep(
 }
 
 /// Those of an agent's process who look.
-pub(crate) struct Sessions {
+pub struct Sessions {
     lens: Resident,
     frames: Frames,
     plugins: Mutex<Vec<Arc<Resident>>>,
@@ -419,7 +420,7 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// The lens of this component, and no plugins yet. Messages go out by these frames.
-    pub(crate) fn new(plugin: Plugin, frames: Frames) -> Self {
+    pub fn new(plugin: Plugin, frames: Frames) -> Self {
         Sessions { lens: Resident::new(Eye::of_lens(plugin), frames.clone()), frames, plugins: Mutex::default() }
     }
 
@@ -499,7 +500,7 @@ impl Resident {
                 let seen = start(&live.observer).await;
                 for diagnostic in &seen.diagnostics {
                     // Who cannot be told has other troubles.
-                    let _ = self.frames.notify(show::place(diagnostic), Level::Warning).await;
+                    let _ = self.frames.notify(place(diagnostic), Level::Warning).await;
                 }
                 seen
             }
@@ -586,14 +587,14 @@ async fn post_one(plugin: &Plugin, frames: &Frames, message: &Outgoing) {
 }
 
 /// Hands each message to the agent at once.
-pub(crate) struct Post {
+pub struct Post {
     plugin: Plugin,
     frames: Frames,
 }
 
 impl Post {
     /// By these frames, drawn by this component.
-    pub(crate) fn new(plugin: Plugin, frames: Frames) -> Self {
+    pub fn new(plugin: Plugin, frames: Frames) -> Self {
         Post { plugin, frames }
     }
 }

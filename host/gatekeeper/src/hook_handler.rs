@@ -2,28 +2,31 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use async_trait::async_trait;
 
 use serde_json::Value;
 use toolgate_agents::agent::{
     Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, Payload, SessionContext, note, reason_text,
 };
 use toolgate_agents::dirs;
+use toolgate_agents::text::place;
 use toolgate_host::audit::{Circumstances, NoAudit};
-use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
+use toolgate_host::{Decided, Decision, Diagnostic, Level, Person, Policy, ToolCall, ToolKind, Verdict, plain};
 
 use crate::approvals::Approved;
 use crate::evaluator::Evaluator;
+use crate::frames::Frames;
 use crate::gates::GateKind;
 use crate::judge::{Judged, Question};
-use crate::mcp::Client;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
-use crate::serve::Frames;
 use crate::session::{self, SessionState};
 use crate::terminal_verdicts::TerminalVerdicts;
 use crate::watch::{ObservedEvent, Watch};
-use crate::{ancestry, gate_builder, hook_env, hook_files, hook_heartbeat, observers, path_hints, show};
+use crate::{ancestry, gate_builder, hook_env, hook_files, hook_heartbeat, observers, path_hints};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -32,20 +35,26 @@ const HINTING: Duration = Duration::from_secs(1);
 const GOES_ON: &str = "compact";
 
 /// Where an agent's events are answered.
-pub(crate) struct HookHandler<'a> {
-    pub(crate) agent: &'static dyn Dialect,
-    pub(crate) packs: &'a Packs,
-    pub(crate) plugins: &'a Plugins,
-    pub(crate) judge: &'a Evaluator,
-    pub(crate) watch: &'a Watch,
-    pub(crate) user: User,
+pub struct HookHandler<'a> {
+    /// The agent.
+    pub agent: &'static dyn Dialect,
+    /// Which packs are on.
+    pub packs: &'a Packs,
+    /// Which plugins judge and look as well.
+    pub plugins: &'a Plugins,
+    /// Who gives verdicts.
+    pub judge: &'a Evaluator,
+    /// Who looks at what happens.
+    pub watch: &'a Watch,
+    /// Through what its user is asked and told.
+    pub user: User,
     /// What is left for the terminal that calls go on to, if this process has one.
-    pub(crate) terminal: Option<&'a TerminalVerdicts>,
+    pub terminal: Option<&'a TerminalVerdicts>,
 }
 
 /// Through what the agent's user is asked and told.
 #[derive(Clone)]
-pub(crate) enum User {
+pub enum User {
     /// The agent does not listen while it waits.
     Nobody,
     /// A shim.
@@ -54,8 +63,26 @@ pub(crate) enum User {
     Client(Client),
 }
 
+/// Who is asked by a client of the Model Context Protocol.
+#[derive(Clone)]
+pub struct Client(Arc<dyn Person>);
+
+impl Client {
+    /// Somebody who is asked like this.
+    pub fn new(person: impl Person + 'static) -> Self {
+        Client(Arc::new(person))
+    }
+}
+
+#[async_trait]
+impl Person for Client {
+    async fn confirm(&self, question: &toolgate_host::Question<'_>, deadline: Duration) -> bool {
+        self.0.confirm(question, deadline).await
+    }
+}
+
 /// A payload as JSON. An error is a reason not to run whatever was asked about.
-pub(crate) fn parsed(payload: &[u8]) -> Result<Value, String> {
+pub fn parsed(payload: &[u8]) -> Result<Value, String> {
     let payload = std::str::from_utf8(payload).map_err(|_| "the payload is not UTF-8 text".to_owned())?;
     // Some shells and editors put a mark before it.
     let payload = payload.strip_prefix('\u{feff}').unwrap_or(payload);
@@ -79,12 +106,12 @@ struct Ruled {
 
 impl HookHandler<'_> {
     /// The answer to a payload, as the agent understands it. Empty for nothing at all.
-    pub(crate) async fn answer(&self, event: Option<&str>, payload: &[u8]) -> String {
+    pub async fn answer(&self, event: Option<&str>, payload: &[u8]) -> String {
         self.answer_to(event, parsed(payload)).await
     }
 
     /// The same to one that was read, or could not be.
-    pub(crate) async fn answer_to(&self, event: Option<&str>, payload: Result<Value, String>) -> String {
+    pub async fn answer_to(&self, event: Option<&str>, payload: Result<Value, String>) -> String {
         let unreadable = self.agent.unreadable(event);
         let event = match payload.and_then(|payload| read(self.agent, event, &payload)) {
             Ok(event) => event,
@@ -193,7 +220,7 @@ impl HookHandler<'_> {
     /// Whether a text may be typed that is one of the agent's calls. What was approved for the call that types it is not
     /// asked about again, and nothing else is: there is nobody who waits for a question at that time. The error is the
     /// reason.
-    pub(crate) async fn typed(&self, scene: SessionContext, call: ToolCall, approved: &Approved) -> Result<(), String> {
+    pub async fn typed(&self, scene: SessionContext, call: ToolCall, approved: &Approved) -> Result<(), String> {
         let verdict = self.ruled(scene, None, call, Asks::Nobody, GateKind::Call, Some(approved)).await.verdict;
         match said(&verdict) {
             Answer::Nothing => Ok(()),
@@ -298,7 +325,7 @@ impl HookHandler<'_> {
     }
 
     /// A call that could not be judged, in the log like any other that does not run.
-    pub(crate) async fn refused(&self, moment: &HookEvent, verdict: &Verdict, call: Option<&ToolCall>) -> String {
+    pub async fn refused(&self, moment: &HookEvent, verdict: &Verdict, call: Option<&ToolCall>) -> String {
         denial(self.agent, moment, &self.refusing(verdict, call).await.verdict)
     }
 
@@ -341,7 +368,7 @@ async fn refusing(policy: Policy, verdict: &Verdict, call: Option<&ToolCall>) ->
 }
 
 /// The reason why nothing runs for an agent that is not known, in the log like any other.
-pub(crate) async fn refused_to_anybody(verdict: &Verdict) -> String {
+pub async fn refused_to_anybody(verdict: &Verdict) -> String {
     reason(&refusing(logging(NOBODY, BTreeMap::new()), verdict, None).await)
 }
 
@@ -349,7 +376,7 @@ pub(crate) async fn refused_to_anybody(verdict: &Verdict) -> String {
 const NOBODY: &str = "unknown";
 
 /// The reason of a verdict that is no pass; empty if it is one.
-pub(crate) fn reason(verdict: &Verdict) -> String {
+pub fn reason(verdict: &Verdict) -> String {
     match said(verdict) {
         Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => reason,
         Answer::Nothing | Answer::Rewrite(_) => String::new(),
@@ -422,7 +449,7 @@ fn said(verdict: &Verdict) -> Answer {
 
 /// The denial of a call for a reason of the host's own, without the log. Where there is nothing to deny, nothing is said:
 /// an agent may take it for leave to go on, or for an order to.
-pub(crate) fn denial(agent: &dyn Dialect, moment: &HookEvent, verdict: &Verdict) -> String {
+pub fn denial(agent: &dyn Dialect, moment: &HookEvent, verdict: &Verdict) -> String {
     let answer = if moment.when.gates() { said(verdict) } else { Answer::Nothing };
     agent.encode(moment, &answer, None)
 }
@@ -435,12 +462,12 @@ fn remember(verdict: &Verdict) {
 }
 
 /// The verdict on a call that could not be judged.
-pub(crate) fn refusal(rule: &str, why: &str) -> Verdict {
+pub fn refusal(rule: &str, why: &str) -> Verdict {
     Verdict::block(format!("host:{rule}"), format!("{why}; calls that cannot be checked are blocked"))
 }
 
 fn complaints<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> Option<String> {
-    let lines: Vec<String> = diagnostics.map(show::place).collect();
+    let lines: Vec<String> = diagnostics.map(place).collect();
     (!lines.is_empty()).then(|| format!("Toolgate: {}", lines.join("\nToolgate: ")))
 }
 

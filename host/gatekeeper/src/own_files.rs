@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toolgate_agents::dirs;
 use toolgate_agents::settings::{link, table};
 
-use crate::plugin::live;
+use crate::plugin::watched;
 
 /// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere; and where
 /// the links lead that agents' settings are, for the user and below this root.
@@ -18,7 +18,7 @@ pub(crate) fn own(kept: &[PathBuf], root: &Path) -> Vec<String> {
     let named = [config, dirs::state(), sockets, program].into_iter().flatten();
     let named: Vec<PathBuf> = named
         .chain(kept.iter().cloned())
-        .chain(live::files())
+        .chain(watched::files())
         .chain(table::moved())
         .chain(table::behind_links(root))
         .collect();

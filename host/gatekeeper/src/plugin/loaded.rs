@@ -14,18 +14,20 @@ const KEPT: usize = 32;
 
 /// A plugin that is in force.
 #[derive(Clone, Debug)]
-pub(crate) struct Loaded {
+pub struct Loaded {
     /// Its name and digest: what tells it from every other one.
-    pub(crate) key: String,
-    pub(crate) plugin: Plugin,
-    pub(crate) granted: Granted,
+    pub key: String,
+    /// The component.
+    pub plugin: Plugin,
+    /// What it may do.
+    pub granted: Granted,
     /// Whether the log has what it was refused: not if it is only tried.
-    pub(crate) logged: bool,
+    pub logged: bool,
 }
 
 impl Loaded {
     /// What it may reach, of all that there is. What it is refused is logged as this session's.
-    pub(crate) fn may(&self, all: Capabilities, whose: Option<SessionRef<'_>>) -> Capabilities {
+    pub fn may(&self, all: Capabilities, whose: Option<SessionRef<'_>>) -> Capabilities {
         match dirs::audit() {
             Ok(audit) if self.logged => {
                 let (agent, session, cwd) = whose.map_or(("", "", ""), |SessionRef { agent, scene }| {
@@ -76,7 +78,7 @@ pub(crate) fn installed() -> Result<Vec<Loaded>, String> {
 }
 
 /// The same for a command of a person's.
-pub(crate) fn by_hand() -> Result<Vec<Loaded>, Failure> {
+pub fn by_hand() -> Result<Vec<Loaded>, Failure> {
     Store::of_user()?;
     installed().map_err(Failure::software)
 }
@@ -85,7 +87,7 @@ pub(crate) fn by_hand() -> Result<Vec<Loaded>, Failure> {
 ///
 /// # Errors
 /// Why it cannot be used, as a sentence.
-pub(crate) fn compile(name: &str, component: &[u8]) -> Result<Plugin, String> {
+pub fn compile(name: &str, component: &[u8]) -> Result<Plugin, String> {
     let key = format!("{name}:{}", Measure::of(component).sha256);
     // One at a time, as each takes all processors there are: whoever waits for the same one finds it compiled.
     static TURN: Mutex<()> = Mutex::new(());

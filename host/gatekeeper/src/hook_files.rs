@@ -36,13 +36,13 @@ const MARK: &[u8] = b"toolgate";
 
 /// A file by which an agent asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct HookFile {
+pub struct HookFile {
     /// The agent's name.
-    pub(crate) agent: String,
+    pub agent: String,
     /// The project's file.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// When the agent last asked by it, in UTC.
-    pub(crate) time: String,
+    pub time: String,
     /// Whether somebody was told that it is gone.
     #[serde(default)]
     told: bool,
@@ -129,7 +129,7 @@ pub(crate) fn note(agent: &str, root: &str) {
 }
 
 /// Forgets a file out of which the user has taken Toolgate.
-pub(crate) fn forget(file: &Path) {
+pub fn forget(file: &Path) {
     if read().files.iter().any(|noted| noted.file == file) {
         write(|files| files.retain(|noted| noted.file != file));
     }
@@ -137,7 +137,7 @@ pub(crate) fn forget(file: &Path) {
 
 /// Files by which an agent asked lately, and does not any more, though their folder is still there. None where the user's own
 /// settings have the agent ask now.
-pub(crate) fn gone() -> Vec<HookFile> {
+pub fn gone() -> Vec<HookFile> {
     let mut files = read().files;
     let by_user = |agent: &str| {
         table::carrier(agent, Path::new("/")).is_some_and(|carrier| carrier.user.iter().any(|file| carries(file)))

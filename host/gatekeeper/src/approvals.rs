@@ -22,7 +22,7 @@ const KEPT: Duration = Duration::from_secs(60 * 60);
 
 /// What a call was let through in spite of. Nothing by default.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Approved {
+pub struct Approved {
     call: Option<ToolCall>,
     findings: Vec<Finding>,
 }
@@ -69,11 +69,11 @@ struct Waiting {
 
 /// The calls of this process that were let through.
 #[derive(Debug, Default)]
-pub(crate) struct Approvals(Mutex<VecDeque<Waiting>>);
+pub struct Approvals(Mutex<VecDeque<Waiting>>);
 
 impl Approvals {
     /// Notes what became of a call. Only one that runs in spite of something leaves anything behind.
-    pub(crate) fn note(&self, call: &ToolCall, judged: &Verdict, decided: &Verdict) {
+    pub fn note(&self, call: &ToolCall, judged: &Verdict, decided: &Verdict) {
         let asked = matches!(judged.decision, Decision::Ask(_) | Decision::Block(_));
         let (true, Decision::Pass, Some(_)) = (asked, &decided.decision, &call.command) else { return };
         let findings = judged.findings.iter().filter(|finding| finding.action != Action::Note).cloned().collect();
@@ -87,7 +87,7 @@ impl Approvals {
     }
 
     /// Hands over what was let through for the call with this id and exactly this command, once.
-    pub(crate) fn take(&self, id: &str, command: &str) -> Approved {
+    pub fn take(&self, id: &str, command: &str) -> Approved {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|other| other.since.elapsed() < KEPT);
         let runs = |one: &Waiting| {

@@ -32,60 +32,80 @@ const TAKEN: [&str; 6] = [toolgate_builtin::NAME, "toolgate", "host", "builtin",
 
 /// Why the store, or something in it, cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StoreError {
+pub enum StoreError {
+    /// There is no folder for plugins.
     #[error("the home folder is unknown, so Toolgate has no folder for plugins; set HOME to an absolute path")]
     NoPlace,
+    /// The store cannot be read or written.
     #[error("the installed plugins are unknown: {0}")]
     Private(#[from] PrivateError),
+    /// The index makes no sense.
     #[error("{path} is damaged ({why}), so the installed plugins are unknown; move it away and add your plugins again")]
-    Damaged { path: String, why: String },
+    Damaged {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The index was written by a later version.
     #[error("{path} has the schema {schema}, which this version of Toolgate does not know; use the one that wrote it")]
-    Newer { path: String, schema: u64 },
+    Newer {
+        /// Where it is.
+        path: String,
+        /// The version of its form.
+        schema: u64,
+    },
+    /// A component is not as it was added.
     #[error(
         "the plugin {name} cannot be used: {why}; run `toolgate plugin add` again, or `toolgate plugin remove {name}`"
     )]
-    Component { name: String, why: String },
+    Component {
+        /// The plugin's name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
 /// A component as it was added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Version {
+pub struct Version {
     /// The component's sha256, in hexadecimal digits.
-    pub(crate) digest: String,
+    pub digest: String,
     /// The file that it came from, absolute. What becomes of that file does not matter any more.
-    pub(crate) source: PathBuf,
+    pub source: PathBuf,
     /// The capabilities that it asks for.
-    pub(crate) asks: BTreeSet<Capability>,
+    pub asks: BTreeSet<Capability>,
     /// The hooks that it has, as the contract names them.
-    pub(crate) hooks: Vec<String>,
+    pub hooks: Vec<String>,
     /// When it was added, in milliseconds since 1970.
-    pub(crate) added: u64,
+    pub added: u64,
 }
 
 impl Version {
     /// What a newer version asks for that the installed one did not.
-    pub(super) fn asks_beyond(&self, before: &Installed) -> BTreeSet<Capability> {
+    pub fn asks_beyond(&self, before: &Installed) -> BTreeSet<Capability> {
         self.asks.difference(&before.version.asks).copied().collect()
     }
 }
 
 /// An installed plugin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Installed {
+pub struct Installed {
     /// Unique.
-    pub(crate) name: String,
+    pub name: String,
     /// The version in force.
     #[serde(flatten)]
-    pub(crate) version: Version,
+    pub version: Version,
     /// What it may do.
-    pub(crate) granted: Granted,
+    pub granted: Granted,
     /// A newer version that asks for more than it was granted.
-    pub(crate) held: Option<Version>,
+    pub held: Option<Version>,
 }
 
 impl Installed {
     /// Why it cannot be used, if it cannot.
-    pub(crate) fn damage(&self, store: &Store) -> Option<String> {
+    pub fn damage(&self, store: &Store) -> Option<String> {
         store.component(&self.name, &self.version).err().map(|error| error.to_string())
     }
 
@@ -95,7 +115,7 @@ impl Installed {
     }
 
     /// Whether all that it asks for was taken back, or never given.
-    pub(crate) fn is_revoked(&self) -> bool {
+    pub fn is_revoked(&self) -> bool {
         !self.version.asks.is_empty() && self.granted.capabilities.is_empty()
     }
 }
@@ -108,13 +128,13 @@ struct Index {
 
 /// The installed plugins of whoever runs this program.
 #[derive(Clone, Debug)]
-pub(crate) struct Store {
+pub struct Store {
     folder: PathBuf,
 }
 
 impl Store {
     /// The store in the user's state folder. It need not exist.
-    pub(crate) fn of_user() -> Result<Self, StoreError> {
+    pub fn of_user() -> Result<Self, StoreError> {
         let state = dirs::state().ok_or(StoreError::NoPlace)?;
         Ok(Store { folder: state.join("plugins") })
     }
@@ -134,7 +154,7 @@ impl Store {
     }
 
     /// What is installed, in the order of names.
-    pub(crate) fn list(&self) -> Result<Vec<Installed>, StoreError> {
+    pub fn list(&self) -> Result<Vec<Installed>, StoreError> {
         self.parse(self.index().read()?.as_deref())
     }
 
@@ -164,10 +184,7 @@ impl Store {
     }
 
     /// Changes what is installed, while no other process does. A change that fails changes nothing.
-    pub(crate) fn update(
-        &self,
-        change: impl FnOnce(&mut Vec<Installed>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    pub fn update(&self, change: impl FnOnce(&mut Vec<Installed>) -> Result<(), Failure>) -> Result<(), Failure> {
         secret_folder(&self.folder).map_err(StoreError::from)?;
         let mut after = Vec::new();
         let updated = self.index().try_update(|before| -> Result<Vec<u8>, Unchanged> {
@@ -182,14 +199,14 @@ impl Store {
     }
 
     /// Puts a component into the store.
-    pub(crate) fn keep(&self, component: &[u8]) -> Result<(), StoreError> {
+    pub fn keep(&self, component: &[u8]) -> Result<(), StoreError> {
         secret_folder(&self.folder)?;
         let folder = Folder::create(&self.folder.join(COMPONENTS))?;
         Ok(folder.replace(&file_name(&Measure::of(component).sha256), component)?)
     }
 
     /// The component of an installed plugin, which is what was added, and nothing else.
-    pub(crate) fn component(&self, name: &str, version: &Version) -> Result<Vec<u8>, StoreError> {
+    pub fn component(&self, name: &str, version: &Version) -> Result<Vec<u8>, StoreError> {
         let unusable = |why: String| StoreError::Component { name: name.to_owned(), why };
         let folder = Folder::open(&self.folder.join(COMPONENTS)).map_err(|error| unusable(error.to_string()))?;
         let read = folder.map(|folder| folder.read(&file_name(&version.digest), Others::Distrust, COMPONENT));
@@ -205,7 +222,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be used, or not be written there.
-    pub(crate) fn copy_to(&self, state: &Path) -> Result<(), StoreError> {
+    pub fn copy_to(&self, state: &Path) -> Result<(), StoreError> {
         let plugins = self.list()?;
         let Some(index) = self.index().read()?.filter(|_| !plugins.is_empty()) else { return Ok(()) };
         let copy = Store { folder: state.join("plugins") };
@@ -240,13 +257,13 @@ impl Store {
 }
 
 /// An installed plugin of this name.
-pub(super) fn installed(store: &Store, name: &str) -> Result<Installed, Failure> {
+pub fn installed(store: &Store, name: &str) -> Result<Installed, Failure> {
     let missing = || Failure::new(exit::NO_INPUT, format!("no plugin named {name} is installed"));
     store.list()?.into_iter().find(|one| one.name == name).ok_or_else(missing)
 }
 
 /// The one that was shown, if it still is as it was then.
-pub(super) fn same<'a>(all: &'a mut [Installed], shown: &Installed) -> Result<&'a mut Installed, Failure> {
+pub fn same<'a>(all: &'a mut [Installed], shown: &Installed) -> Result<&'a mut Installed, Failure> {
     let changed =
         || Failure::new(exit::DATA, format!("{} was changed in the meantime; nothing was changed", shown.name));
     all.iter_mut().find(|one| *one == shown).ok_or_else(changed)
@@ -256,7 +273,7 @@ pub(super) fn same<'a>(all: &'a mut [Installed], shown: &Installed) -> Result<&'
 ///
 /// # Errors
 /// Which there are, as a sentence.
-pub(crate) fn named(text: &str) -> Result<Capability, String> {
+pub fn named(text: &str) -> Result<Capability, String> {
     let known = || Capability::ALL.map(Capability::name).join(", ");
     Capability::named(text).ok_or_else(|| format!("unknown capability; the capabilities are {}", known()))
 }
@@ -289,7 +306,7 @@ fn is_digest(text: &str) -> bool {
 ///
 /// # Errors
 /// Why not, as a sentence.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
+pub fn check_name(name: &str) -> Result<(), String> {
     let fit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     if name.is_empty()
         || name.len() > NAME
@@ -308,13 +325,13 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// The name that a file suggests.
-pub(crate) fn suggested(path: &Path) -> String {
+pub fn suggested(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     stem.replace([' ', '.'], "-")
 }
 
 /// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
+pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -11,7 +11,7 @@ use crate::hook_handler::{denial, parsed, read, refusal};
 #[cfg(target_os = "linux")]
 use crate::judge::Question;
 #[cfg(target_os = "linux")]
-use crate::serve::resident::{Answered, Asked, Hello};
+use crate::resident::{Answered, Asked, Hello};
 
 /// Every agent's name.
 pub fn agents() -> impl Iterator<Item = &'static str> {

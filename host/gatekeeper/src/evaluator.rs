@@ -2,16 +2,18 @@
 
 use toolgate_host::Plugin;
 
+use crate::frames::Frames;
 use crate::gate_builder;
 use crate::judge::{Judged, Life, Question, evaluate_in_process};
-use crate::serve::{Frames, resident};
+use crate::resident;
 
 /// Who gives verdicts.
-pub(crate) enum Evaluator {
+pub enum Evaluator {
     /// The resident host if it is there, else this process, which ends with its answer.
     OneShot,
     /// This process, which lives on.
     LongLived {
+        /// The guard.
         plugin: Box<Plugin>,
         /// Where components show things.
         frames: Option<Frames>,

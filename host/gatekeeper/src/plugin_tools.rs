@@ -11,11 +11,11 @@ use toolgate_agents::agent::SessionRef;
 use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::{Peers, ProvidedTool, Provider, ToolOutput};
 
+use crate::frames::Frames;
 use crate::gate_builder;
 use crate::observers::SessionEvents;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
-use crate::serve::Frames;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
 const DESCRIBING: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ const LONGEST: usize = 64;
 
 /// The tools of plugins.
 #[derive(Debug, Default)]
-pub(crate) struct Offers(Vec<Offer>);
+pub struct Offers(Vec<Offer>);
 
 #[derive(Debug)]
 struct Offer {
@@ -40,7 +40,7 @@ struct Offer {
 
 impl Offers {
     /// Starts the plugins that have tools. One that fails offers none.
-    pub(crate) async fn of(loaded: &[Loaded], whose: SessionRef<'_>, frames: Option<&Frames>) -> Self {
+    pub async fn of(loaded: &[Loaded], whose: SessionRef<'_>, frames: Option<&Frames>) -> Self {
         let SessionRef { agent, scene } = whose;
         let mut offers: Vec<Offer> = Vec::new();
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
@@ -77,19 +77,19 @@ impl Offers {
     }
 
     /// As clients get to know them, where these others are offered already.
-    pub(crate) fn beside(&self, others: &[ProvidedTool]) -> impl Iterator<Item = &ProvidedTool> {
+    pub fn beside(&self, others: &[ProvidedTool]) -> impl Iterator<Item = &ProvidedTool> {
         let free = |offer: &&ProvidedTool| others.iter().all(|other| other.name != offer.name);
         self.0.iter().map(|offer| &offer.offered).filter(free)
     }
 
     /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Runs one of them, if it is one and the plugins in force are still those that offered it: what was taken away has taken
     /// its gate along. Whatever goes wrong is an output that says so. The call has been judged.
-    pub(crate) async fn run(
+    pub async fn run(
         &self,
         plugins: &Plugins,
         tool: &str,
@@ -116,7 +116,7 @@ impl Offers {
 }
 
 /// The output of a tool that did not run, or not to its end, which says why.
-pub(crate) fn failed(why: impl Into<String>) -> ToolOutput {
+pub fn failed(why: impl Into<String>) -> ToolOutput {
     ToolOutput { text: why.into(), is_error: true, details: String::new() }
 }
 

@@ -12,13 +12,14 @@ use toolgate_host::{Decision, Verdict, plain, shortened};
 use crate::approvals::Approvals;
 
 /// Characters of a verdict in a pane's border.
-pub(crate) const BORDER: usize = 160;
+pub const BORDER: usize = 160;
 
 /// What a session does with the terminal itself, beside what the component may.
 #[async_trait]
-pub(crate) trait Panes: Send + Sync {
+pub trait Panes: Send + Sync {
     /// Ends the waits of the tool that runs, until `resume`.
     fn cancel(&self);
+    /// Goes on.
     fn resume(&self);
     /// Shows a text in a pane's border, or removes it.
     async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()>;
@@ -46,7 +47,7 @@ impl Panes for LocalTerminal {
 }
 
 /// What the verdicts on calls leave for a session's terminal.
-pub(crate) struct TerminalVerdicts {
+pub struct TerminalVerdicts {
     approvals: Approvals,
     /// The pane that was last typed into, as far as it is known.
     pane: Mutex<Option<String>>,
@@ -59,7 +60,7 @@ type InBorder = (String, Option<String>);
 
 impl TerminalVerdicts {
     /// For a terminal in which this pane is typed into first.
-    pub(crate) fn new(panes: &Arc<dyn Panes>, pane: Option<String>, border: bool) -> Self {
+    pub fn new(panes: &Arc<dyn Panes>, pane: Option<String>, border: bool) -> Self {
         let border = border.then(|| {
             let (show, shown) = tokio::sync::mpsc::unbounded_channel();
             tokio::spawn(draw(Arc::clone(panes), shown));
@@ -69,17 +70,17 @@ impl TerminalVerdicts {
     }
 
     /// What was let through for calls that are about to run.
-    pub(crate) fn approvals(&self) -> &Approvals {
+    pub fn approvals(&self) -> &Approvals {
         &self.approvals
     }
 
     /// Remembers the pane that a tool has used.
-    pub(crate) fn typed_into(&self, pane: &str) {
+    pub fn typed_into(&self, pane: &str) {
         *self.pane.lock().unwrap_or_else(PoisonError::into_inner) = Some(pane.to_owned());
     }
 
     /// The pane whose border may show a verdict.
-    pub(crate) fn bordered(&self) -> Option<String> {
+    pub fn bordered(&self) -> Option<String> {
         let pane = self.pane.lock().unwrap_or_else(PoisonError::into_inner).clone();
         pane.filter(|_| self.border.is_some())
     }

@@ -2,34 +2,29 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use serde::{Deserialize, Serialize};
 use toolgate_host::{Capability, Granted};
 
-use crate::plugin::live;
 use crate::plugin::loaded::{self, Loaded};
-use crate::plugin::source;
-use crate::plugin::store::{Installed, Store, named};
+use crate::plugin::store::{Installed, Store};
+use crate::plugin::{component, watched};
 
 /// The components that a command line names. They are granted a clock and the log, and what the command line says.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Plugins {
-    /// Use this plugin as well as the installed ones; repeatable
-    #[arg(long = "plugin", value_name = "FILE")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plugins {
     files: Vec<PathBuf>,
-
-    /// Allow these plugins to rewrite calls; the result is evaluated again
-    #[arg(long, requires = "files")]
     rewrite: bool,
-
-    /// Grant these plugins more capabilities than clock and log: files, git, ...
-    #[arg(long = "grant", value_name = "NAMES", value_delimiter = ',', requires = "files", value_parser = named)]
     grants: Vec<Capability>,
 }
 
 impl Plugins {
+    /// The components in these files, which may rewrite calls or may not, and are granted this besides a clock and the log.
+    pub fn new(files: Vec<PathBuf>, rewrite: bool, grants: Vec<Capability>) -> Self {
+        Plugins { files, rewrite, grants }
+    }
+
     /// Where those that the command line names are.
-    pub(crate) fn files(&self) -> &[PathBuf] {
+    pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
@@ -52,7 +47,7 @@ impl Plugins {
     ///
     /// # Errors
     /// If one is not there.
-    pub(crate) fn arguments(&self) -> Result<Vec<String>, String> {
+    pub fn arguments(&self) -> Result<Vec<String>, String> {
         let file = |file: &PathBuf| match file.canonicalize() {
             Ok(file) => Ok(format!("--plugin={}", file.display())),
             Err(error) => Err(format!("{}: {error}", file.display())),
@@ -69,7 +64,7 @@ impl Plugins {
     ///
     /// # Errors
     /// The first that cannot be used: what it would have said of a call is not known then.
-    pub(crate) fn load(&self) -> Result<Vec<Loaded>, String> {
+    pub fn load(&self) -> Result<Vec<Loaded>, String> {
         let mut all = loaded::installed()?;
         for file in &self.files {
             all.push(self.named(file)?);
@@ -81,22 +76,22 @@ impl Plugins {
     ///
     /// # Errors
     /// The first that cannot.
-    pub(crate) fn usable(&self) -> Result<(), String> {
+    pub fn usable(&self) -> Result<(), String> {
         self.files.iter().try_for_each(|file| self.named(file).map(drop))
     }
 
     /// What those that the command line names may do.
-    pub(crate) fn granted(&self) -> Granted {
+    pub fn granted(&self) -> Granted {
         let capabilities = [Capability::Clock, Capability::Log].into_iter().chain(self.grants.iter().copied());
         Granted { rewrite: self.rewrite, ..Granted::to(capabilities) }
     }
 
     fn named(&self, file: &Path) -> Result<Loaded, String> {
         let failed = |error: String| format!("the plugin {}: {error}", file.display());
-        let plugin = match live::current(file) {
+        let plugin = match watched::current(file) {
             Some(plugin) => plugin,
             None => {
-                let bytes = source::component(file).map_err(|failure| failed(failure.message))?;
+                let bytes = component::component(file).map_err(|failure| failed(failure.message))?;
                 let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 loaded::compile(&name, &bytes)?
             }
@@ -114,6 +109,6 @@ impl Plugins {
 }
 
 /// What is installed; nothing if that is not known.
-pub(crate) fn installed() -> Vec<Installed> {
+pub fn installed() -> Vec<Installed> {
     Store::of_user().and_then(|store| store.list()).unwrap_or_default()
 }

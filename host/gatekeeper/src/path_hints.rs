@@ -6,10 +6,10 @@ use toolgate_agents::agent::OTHER_CWD;
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Plugin, Session, ToolCall, ToolKind};
 
-use crate::show::quoted;
+use toolgate_agents::text::quoted;
 
 /// The hints of a call: relative to its workspace where they lie in it, else absolute; each once.
-pub(crate) async fn of(plugin: &Plugin, call: &ToolCall) -> Result<Vec<String>, CallError> {
+pub async fn of(plugin: &Plugin, call: &ToolCall) -> Result<Vec<String>, CallError> {
     let Some(text) = text(call) else { return Ok(Vec::new()) };
     // Where a call may be in another directory, that is the one its paths were meant in.
     let context: Value = serde_json::from_str(&call.context).unwrap_or_default();

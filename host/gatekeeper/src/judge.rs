@@ -14,12 +14,12 @@ use toolgate_agents::dirs;
 use toolgate_host::{Decision, Diagnostic, Plugin, ToolCall, Verdict};
 
 use crate::events::Event;
+use crate::frames::Frames;
 use crate::gate_builder::GateBuilder;
 use crate::gates::{GateContext, GateKind, GateOutcome, Gates};
 use crate::packs::Packs;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
-use crate::serve::Frames;
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
