@@ -18,8 +18,8 @@ const USERS: [(&str, &str); 13] = [
     ("guest", "guest"),
     ("host/agents", "cli"),
     ("host/cli", "cli"),
+    ("host/checks", "checks"),
     ("host/gatekeeper", "cli"),
-    ("host/lens", "lens"),
     ("host/bake", "build"),
     ("host/docs", "build"),
     ("host/layout", "build"),
@@ -27,7 +27,7 @@ const USERS: [(&str, &str); 13] = [
     ("plain", "guest"),
     ("tests", "tests"),
 ];
-const ORDER: [&str; 7] = ["guest", "sdk", "host", "cli", "lens", "build", "tests"];
+const ORDER: [&str; 7] = ["guest", "sdk", "host", "cli", "checks", "build", "tests"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace")

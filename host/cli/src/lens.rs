@@ -9,10 +9,10 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use toolgate_agents::agent::SessionContext;
 use toolgate_agents::{Failure, dirs, exit};
+use toolgate_checks::trust::{Trust, TrustError};
 use toolgate_gatekeeper::lens::{code_lens, daemon};
 use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalGit};
 use toolgate_host::{CapabilityError, plain};
-use toolgate_lens::trust::{Trust, TrustError};
 
 use crate::show::{self, BOLD, DIM};
 use crate::{person, runtime};
@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Trust(arguments) => trust(&arguments.folder.there()?),
         Command::Untrust(folder) => untrust(&folder.root()?),
         Command::Stop(folder) => stop(&folder.root()?),
-        Command::Serve => Ok(toolgate_lens::serve(trust_list().ok())),
+        Command::Serve => Ok(toolgate_checks::serve(trust_list().ok())),
     }
 }
 
