@@ -10,7 +10,7 @@ import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 const source = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
-const shim = (name) => source(`../../host/cli/src/shim/${name}`) + source("../../host/cli/src/shim/host.js");
+const shim = (name) => source(`../../host/agents/src/shim/${name}`) + source("../../host/agents/src/shim/host.js");
 const folder = mkdtempSync(join(tmpdir(), "toolgate-shims-"));
 const onUnix = process.platform !== "win32";
 process.env.TOOLGATE_PROGRAM = "/bin/true"; // what runs is not for the environment to say

@@ -12,12 +12,14 @@ use serde_json::Value;
 const ELSEWHERE: [&str; 6] = ["target", "node_modules", "fixtures", "benign", ".git", "corpus"];
 
 /// Who uses a dependency, in the order of the table, by the folder of the member; the first that fits counts.
-const USERS: [(&str, &str); 11] = [
+const USERS: [(&str, &str); 13] = [
     ("guest/sdk", "sdk"),
     ("guest/examples", "tests"),
     ("guest", "guest"),
+    ("host/agents", "cli"),
     ("host/cli", "cli"),
     ("host/checks", "checks"),
+    ("host/gatekeeper", "cli"),
     ("host/bake", "build"),
     ("host/docs", "build"),
     ("host/layout", "build"),

@@ -16,11 +16,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("guest/scripts", &["guest/commands", "guest/shell-syntax"]),
     ("guest/shell", &["guest/commands", "guest/scripts", "guest/shell-syntax"]),
     ("host", &["guest/commands", "host/private", "plain"]),
+    ("host/agents", &["host"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
     ("host/checks", &["host/private", "plain"]),
-    ("host/cli", &["host", "host/builtin", "host/checks"]),
+    ("host/cli", &["host", "host/agents", "host/checks", "host/gatekeeper"]),
     ("host/docs", &["guest/commands"]),
+    ("host/gatekeeper", &["host", "host/agents", "host/builtin"]),
 ];
 
 /// Groups of modules that may still import each other, by the folder of their crate, with the reason. What is not in a circle

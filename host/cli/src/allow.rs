@@ -10,13 +10,14 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
+use toolgate_agents::agent::{self, pi::Pi};
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::one_time_permits::{self, Grant, Grants};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
 
-use crate::agent::{self, pi::Pi};
 use crate::person::{self, REFUSED};
 use crate::show::{self, BOLD, DIM};
-use crate::{Failure, check, dirs, duration, exit};
+use crate::{check, duration};
 
 /// The exit code when nothing is given because nothing has to be.
 const PASSES: u8 = 1;

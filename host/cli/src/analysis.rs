@@ -7,13 +7,15 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};
+use toolgate_agents::agent::{self, EventPayload, Payload};
+use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::plugin::loaded;
+use toolgate_gatekeeper::{gate_builder, path_hints};
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Session};
 
-use crate::agent::{self, EventPayload, Payload};
 use crate::lines::Lines;
-use crate::plugin::loaded;
-use crate::{Failure, dirs, exit, gate_builder, path_hints, runtime, show};
+use crate::{runtime, show};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;

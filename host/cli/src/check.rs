@@ -8,15 +8,18 @@ use std::time::Duration;
 use clap::{ArgGroup, Args};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_agents::agent::{pi::Pi, read};
+use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::gate_builder;
+use toolgate_gatekeeper::packs::Packs;
 use toolgate_host::decide::ASK;
 use toolgate_host::{Decision, Finding, Policy, ToolCall, ToolKind, Verdict};
 
-use crate::agent::{pi::Pi, read};
 use crate::lines::Lines;
-use crate::packs::Packs;
+use crate::options::PackOptions;
 use crate::project_gates::Gates;
 use crate::terminal::{self, Terminal};
-use crate::{Failure, analysis, dirs, exit, gate_builder, history_report, rules, runtime, script, show};
+use crate::{analysis, history_report, rules, runtime, script, show};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -54,7 +57,7 @@ pub(crate) struct Arguments {
     rules: Option<PathBuf>,
 
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     /// Print the verdict as JSON
     #[arg(long)]
@@ -94,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = dirs::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
     let cwd = dirs::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
     let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
-    let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
+    let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs.packs());
     let mut gates = Gates::new(plugin, rules, packs)?;
     let runtime = runtime::one_thread()?;
     if let Some(path) = &arguments.script {

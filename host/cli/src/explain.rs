@@ -9,15 +9,16 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::{Map, Value, json};
+use toolgate_agents::{Failure, dirs};
+use toolgate_gatekeeper::gate_builder::{self, GateBuilder};
+use toolgate_gatekeeper::plugin::loaded;
 use toolgate_host::{excerpt, plain};
 
 use crate::columns::{count, width, wrapped};
-use crate::gate_builder::{self, GateBuilder};
-use crate::packs::Packs;
-use crate::plugin::loaded;
+use crate::options::PackOptions;
 use crate::show::{BOLD, DIM, LINE, list, style, text};
 use crate::source::Lines;
-use crate::{Failure, analysis, dirs, rules, runtime, show};
+use crate::{analysis, rules, runtime, show};
 
 /// Names of rules that are shown of those with the same reason.
 const NAMES: usize = 6;
@@ -42,7 +43,7 @@ pub(crate) struct Arguments {
     cwd: Option<PathBuf>,
 
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     /// Show every word and every rule evaluated
     #[arg(long)]
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         cwd: &cwd,
         home: home.as_deref(),
         root: &root,
-        packs: &arguments.packs,
+        packs: &arguments.packs.packs(),
         kept: &[],
         loaded: &loaded,
         whose: None,

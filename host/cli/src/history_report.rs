@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::private::read_at_most;
 use toolgate_host::redact::redacted;
 use toolgate_host::{Action, Decision, ToolCall, plain};
@@ -14,8 +15,8 @@ use toolgate_host::{Action, Decision, ToolCall, plain};
 use crate::columns::count;
 use crate::history::{self, Format};
 use crate::project_gates::Gates;
+use crate::show;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
-use crate::{Failure, dirs, exit, show};
 
 /// Largest history file, in bytes.
 const LARGEST: u64 = 64 << 20;

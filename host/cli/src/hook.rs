@@ -14,20 +14,18 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, FromArgMatches};
+use toolgate_agents::agent::{self, Dialect, HOOKS, HookEvent, HookKind, ParsedAnswer};
+use toolgate_gatekeeper::evaluator::Evaluator;
+use toolgate_gatekeeper::hook_handler::{self, HookHandler, User, denial, parsed, refusal, refused_to_anybody};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugins::Plugins;
+use toolgate_gatekeeper::watch::Watch;
+use toolgate_gatekeeper::{gate_builder, hook_heartbeat, resident};
 use toolgate_host::Verdict;
 
-use crate::agent::{self, Dialect, HOOKS, HookEvent, HookKind, ParsedAnswer};
-use crate::evaluator::Evaluator;
-use crate::gate_builder;
-use crate::hook_handler::{self, HookHandler, User, denial, parsed, refusal, refused_to_anybody};
-use crate::hook_heartbeat;
-use crate::install;
 use crate::lens::Switch;
-use crate::packs::Packs;
-use crate::plugins::Plugins;
-use crate::serve::resident;
-use crate::signals;
-use crate::watch::Watch;
+use crate::options::{PackOptions, PluginOptions};
+use crate::{install, signals};
 
 /// The exit code that every agent takes for "no".
 pub(crate) const BLOCKED: u8 = 2;
@@ -57,10 +55,10 @@ pub(crate) struct Arguments {
     event: Option<String>,
 
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     #[command(flatten)]
-    plugins: Plugins,
+    plugins: PluginOptions,
 
     #[command(flatten)]
     lens: Switch,
@@ -324,6 +322,7 @@ fn says(first: &Asker, told: &OnceLock<Asker>, input: impl Read, arguments: &Arg
     let Arguments { packs, plugins, lens, .. } = recovered.as_ref().unwrap_or(arguments);
     let watch = if lens.said().unwrap_or(true) { Watch::Once } else { Watch::Plugins };
     let judge = &Evaluator::OneShot;
+    let (packs, plugins) = (&packs.packs(), &plugins.plugins());
     let desk = HookHandler { agent, packs, plugins, judge, watch: &watch, user: User::Nobody, terminal: None };
     match block_on(desk.answer_to(event, Ok(value))) {
         Ok(text) => match agent.said(&asker.moment.name, &text) {

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::gate_builder;
+use toolgate_gatekeeper::plugin::store::Installed;
 use toolgate_host::{Capability, Description, plain};
 
 use crate::plugin::source::Source;
-use crate::plugin::store::Installed;
 use crate::plugin::words::grants;
 use crate::show::{DIM, print};
-use crate::{Failure, exit, gate_builder};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -10,9 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
+use toolgate_agents::dirs;
 use toolgate_host::Measure;
-
-use crate::dirs;
 
 /// The leases of this process.
 #[derive(Debug, Default)]

@@ -1,23 +1,21 @@
 //! `toolgate lens`: the check daemon of a project, as it is found, started, asked and trusted.
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_agents::agent::SessionContext;
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_checks::trust::{Trust, TrustError};
-use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalFiles, LocalGit};
-use toolgate_host::limits::CONFIG_FILE;
-use toolgate_host::private::{by_others, read_regular};
+use toolgate_gatekeeper::lens::{code_lens, daemon};
+use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalGit};
 use toolgate_host::{CapabilityError, plain};
 
-use crate::agent::SessionContext;
 use crate::show::{self, BOLD, DIM};
-use crate::{Failure, dirs, exit, person, runtime};
+use crate::{person, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -144,6 +142,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Serve => Ok(toolgate_checks::serve(trust_list().ok())),
     }
 }
+
+/// How long an answer may take for a person.
+const BY_HAND: Duration = Duration::from_secs(60);
 
 fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     Ok(runtime::one_thread()?.block_on(work))
@@ -359,82 +360,4 @@ fn sentence(error: &CapabilityError) -> String {
         CapabilityError::Timeout => "the daemon did not answer in time".to_owned(),
         CapabilityError::TooLarge(limit) => format!("more than the limit of {limit}"),
     }
-}
-
-/// The file in a project's root that says how its changed files are checked, as pi-lens has it.
-const PROJECT: &str = ".pi-lens.json";
-
-/// Files of rules that may say it, too.
-const ALSO: [&str; 2] = ["toolgate.yaml", "toolgate.yml"];
-
-/// How long a check may take. What is not done by then is said to have failed, and the rest is told: no agent waits longer
-/// than a little more.
-const CHECK: Duration = Duration::from_secs(16);
-
-/// How long it may take for a person.
-const BY_HAND: Duration = Duration::from_secs(60);
-
-/// The configuration that the lens reads.
-pub(crate) fn files(agent: &str, scene: &SessionContext) -> LocalFiles {
-    let root = Path::new(&scene.root);
-    let mut files = LocalFiles::new();
-    for file in ALSO.iter().filter_map(|name| dirs::user_file_named(name)) {
-        // As with rules: what others may have written is not gone by as the user's.
-        let layer = if by_others(&file).is_none() { "user" } else { "project" };
-        files = files.config("lens", layer, file);
-    }
-    for name in [PROJECT].iter().chain(&ALSO) {
-        files = files.config("lens", "project", root.join(name));
-    }
-    // Only pi has messages of its own kinds.
-    match pi_settings().filter(|_| agent == "pi") {
-        Some(settings) => files.config("pi-settings", "user", settings),
-        None => files,
-    }
-}
-
-fn pi_settings() -> Option<PathBuf> {
-    let folder = std::env::var_os("PI_CODING_AGENT_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    Some(folder.or_else(|| Some(Path::new(&dirs::home()?).join(".pi/agent")))?.join("settings.json"))
-}
-
-/// The user's own file, as far as it says something of the daemon.
-#[derive(Default, Deserialize)]
-struct Users {
-    #[serde(default)]
-    lens: Option<Settings>,
-}
-
-#[derive(Default, Deserialize)]
-struct Settings {
-    /// What starts `@harms-haus/code-lens`: `node` and its `dist/server.js`. Without it Toolgate's own daemon is used.
-    #[serde(default, rename = "code-lens")]
-    code_lens: Option<Vec<String>>,
-}
-
-/// What starts another daemon than our own, if the user wants that. A project cannot say it: it is a program.
-fn code_lens() -> Option<Vec<OsString>> {
-    let files = ALSO.iter().filter_map(|name| dirs::user_file_named(name));
-    let texts = files.filter_map(|file| Some((String::from_utf8(read_regular(&file, CONFIG_FILE).ok()?).ok()?, file)));
-    // Nearly nobody has it, and reading YAML takes its time.
-    let mut named = texts.filter(|(text, file)| text.contains("code-lens") && by_others(file).is_none());
-    let found = named.find_map(|(text, file)| match serde_saphyr::from_str::<Users>(&text) {
-        Ok(users) => users.lens?.code_lens,
-        Err(error) => {
-            tracing::warn!(file = %file.display(), %error, "it names no daemon; Toolgate's own is used");
-            None
-        }
-    })?;
-    Some(found.into_iter().map(OsString::from).collect()).filter(|command: &Vec<OsString>| !command.is_empty())
-}
-
-/// The daemon of a project, for a session. None if there is no telling where it would be.
-pub(crate) fn daemon(agent: &str, scene: &SessionContext) -> Option<LocalDaemon> {
-    if let Some(command) = code_lens() {
-        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&dirs::home()?), command).within(CHECK));
-    }
-    let program = dirs::program().ok()?;
-    let command = vec![program.into_os_string(), "lens".into(), "serve".into()];
-    let session = format!("{agent}:{}", scene.session);
-    Some(LocalDaemon::own(&scene.root, &dirs::sockets()?, command, session).within(CHECK))
 }

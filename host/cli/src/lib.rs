@@ -1,156 +1,78 @@
-//! `toolgate`: the gate between a coding agent and the machine, as a command. It is a library for the fuzz targets alone,
-//! which put to its decoders what agents send; `main.rs` has nothing but the call.
+//! `toolgate`: the gate between a coding agent and the machine, as a command: how its arguments are read, and what people see.
+//! Calls are judged in `toolgate-gatekeeper`, and how agents speak is in `toolgate-agents`. It is a library for its tests;
+//! `main.rs` has nothing but the call.
 //!
 //! | Module | For |
 //! |---|---|
-//! | `agent` | one file per agent: its JSON to the contract's types and back |
 //! | `allow` | permission for one call, given by a person |
 //! | `analysis` | what a shell text does: its commands, files and hints |
-//! | `ancestry` | whether a person or an agent is at this terminal |
-//! | `approvals` | what was let through, for the text that a tool types |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
-//! | `commands` | whether a text runs no more than another |
-//! | `dirs` | where things are: rule files, the log, permissions |
 //! | `duration` | times as people write them |
-//! | `evaluator` | who gives verdicts: this process, or the resident host |
-//! | `events` | what has happened in a session, for rules that wait for it |
 //! | `explain` | how a command is read and judged |
-//! | `fuzzing` | what has to hold of every payload, for the fuzz targets |
-//! | `gate_builder` | the gate that is started where a call is |
-//! | `gates` | everyone who judges a call |
 //! | `history` | the history files of shells |
 //! | `history_report` | judging a history |
 //! | `hook` | answering an agent, whatever happens |
-//! | `hook_env` | whether the variables of a hook are the person's |
-//! | `hook_handler` | from an agent's event to its answer |
-//! | `hook_heartbeat` | when an agent's hook was last called |
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
-//! | `judge` | the verdict on a call, in this process |
 //! | `lease` | who drives a pane |
-//! | `lens` | the check daemon: where it is, and what it is trusted with |
+//! | `lens` | the check daemon, asked and stopped by hand, and what it is trusted with |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
 //! | `memory` | the allocator of a process that answers one call |
-//! | `observers` | who writes the events of a session |
-//! | `own_files` | the gate's own files, which nobody may change who is judged |
-//! | `packs` | which packs of the built-in rules are on |
-//! | `path_hints` | the paths that a call is about |
+//! | `options` | `--packs` and `--plugin` |
 //! | `person` | a person at a terminal of their own |
-//! | `plugin` | components that others wrote: installed, granted, tested |
-//! | `plugin_tools` | the tools of plugins |
-//! | `plugins` | what is in force beside the guard |
+//! | `plugin` | plugins: added, granted, tested and developed |
 //! | `project_gates` | the gates of a command that judges many calls |
 //! | `rules` | rule files and the rules in force |
 //! | `runtime` | the runtime of a command that does one thing |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
-//! | `session` | what is kept between the calls of a session |
 //! | `shared` | the shared terminal of a session |
-//! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
 //! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
 //! | `terminal` | questions on the terminal |
-//! | `terminal_verdicts` | what verdicts leave for the shared terminal |
-//! | `watch` | looking at what happens in a session |
 
-mod agent;
 mod allow;
 mod analysis;
-mod ancestry;
-mod approvals;
 mod check;
 mod columns;
-mod commands;
-mod dirs;
 mod duration;
-mod evaluator;
-mod events;
 mod explain;
-#[doc(hidden)]
-pub mod fuzzing;
-mod gate_builder;
-mod gates;
 mod history;
 mod history_report;
 mod hook;
-mod hook_env;
-mod hook_files;
-mod hook_handler;
-mod hook_heartbeat;
 mod inspect;
 mod install;
-mod judge;
 mod lease;
 mod lens;
 mod lines;
 mod log;
 mod mcp;
 mod memory;
-mod observers;
-mod own_files;
-mod packs;
-mod path_hints;
+mod options;
 mod person;
 mod plugin;
-mod plugin_tools;
-mod plugins;
 mod project_gates;
 mod rules;
 mod runtime;
 mod script;
 mod serve;
-mod session;
 mod shared;
-mod shim;
 mod show;
 mod signals;
 mod source;
 mod terminal;
-mod terminal_verdicts;
-mod watch;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-
-/// Exit codes for Toolgate's own errors, as `sysexits.h` numbers them. Verdicts are 0 to 3.
-mod exit {
-    pub(crate) const USAGE: u8 = 64;
-    pub(crate) const DATA: u8 = 65;
-    pub(crate) const NO_INPUT: u8 = 66;
-    pub(crate) const SOFTWARE: u8 = 70;
-    pub(crate) const IO: u8 = 74;
-}
-
-/// An error for a person, with its exit code.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-struct Failure {
-    code: u8,
-    message: String,
-}
-
-impl Failure {
-    fn new(code: u8, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into() }
-    }
-
-    /// A fault of Toolgate's own.
-    fn software(error: impl std::fmt::Display) -> Self {
-        Failure::new(exit::SOFTWARE, error.to_string())
-    }
-
-    /// Standard output takes nothing more.
-    fn output(error: std::io::Error) -> Self {
-        Failure::new(exit::IO, format!("standard output: {error}"))
-    }
-}
+use toolgate_agents::exit;
+use toolgate_agents::settings::program;
 
 /// The gate between a coding agent and your machine.
 ///
@@ -217,7 +139,7 @@ impl Told {
     fn here() -> Self {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         let lost = words.len() <= 1;
-        match words.first().and_then(|name| install::linked(name)) {
+        match words.first().and_then(|name| program::linked(name)) {
             Some(agent) => drop(words.splice(1..1, ["hook".into(), agent.into()])),
             None if lost && !std::io::stdin().is_terminal() => {
                 words.resize_with(1, || "toolgate".into());

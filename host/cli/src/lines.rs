@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, IsTerminal, Read, StdinLock};
 
-use crate::{Failure, exit, show};
+use toolgate_agents::{Failure, exit};
+
+use crate::show;
 
 /// Longest line, in bytes.
 const LONGEST: u64 = 64 << 20;

@@ -11,11 +11,12 @@ use clap::Args;
 use jiff::civil::Date;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::audit::{Outcome, Record};
 use toolgate_host::plain;
 
+use crate::duration;
 use crate::show::{self, BOLD, DIM, GREEN, RED, YELLOW};
-use crate::{Failure, dirs, duration, exit};
 
 /// Columns of a summary.
 const WIDTH: usize = 80;

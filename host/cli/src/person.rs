@@ -4,8 +4,11 @@ use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::ancestry;
+
 use crate::show::{BOLD, DIM};
-use crate::{Failure, ancestry, dirs, exit, terminal};
+use crate::terminal;
 
 /// How long a person may take to type a word.
 const TYPING: Duration = Duration::from_secs(60);

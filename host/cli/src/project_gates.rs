@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::gate_builder::GateBuilder;
+use toolgate_gatekeeper::gates::{GateContext, GateKind};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugin::loaded::{self, Loaded};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::{Level, Plugin, ToolCall, Verdict};
 
-use crate::gate_builder::GateBuilder;
-use crate::gates::{GateContext, GateKind};
-use crate::packs::Packs;
-use crate::plugin::loaded::{self, Loaded};
-use crate::{Failure, dirs, exit, show};
+use crate::show;
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
@@ -22,7 +23,7 @@ pub(crate) struct Gates<'a> {
     packs: &'a Packs,
     /// The installed plugins.
     loaded: Vec<Loaded>,
-    open: HashMap<(String, String), crate::gates::Gates>,
+    open: HashMap<(String, String), toolgate_gatekeeper::gates::Gates>,
     /// Nothing is said of what is wrong with rule files.
     quiet: bool,
 }
@@ -64,7 +65,7 @@ impl<'a> Gates<'a> {
                 standing.open(files, None).await?
             };
             let until = GateContext::now().until;
-            let opened = crate::gates::Gates::of(&standing, opened, None, GateKind::Call, until).await;
+            let opened = toolgate_gatekeeper::gates::Gates::of(&standing, opened, None, GateKind::Call, until).await;
             let (gates, diagnostics) = opened.map_err(Failure::software)?;
             if !self.quiet {
                 show::diagnostics(&diagnostics);

@@ -7,17 +7,18 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
+use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::gate_builder::{self, GateBuilder};
+use toolgate_gatekeeper::plugin::loaded;
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::CONFIG_FILE;
 use toolgate_host::plain;
 use toolgate_host::private::{is_missing, read_regular};
 
 use crate::columns::{count, width, wrapped};
-use crate::gate_builder::{self, GateBuilder};
-use crate::packs::Packs;
-use crate::plugin::loaded;
+use crate::options::PackOptions;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
-use crate::{Failure, analysis, dirs, exit, runtime, show};
+use crate::{analysis, runtime, show};
 
 /// What rule files may hold, for editors.
 const SCHEMA: &str = include_str!("../../../schema/rules.schema.json");
@@ -71,7 +72,7 @@ struct Where {
     cwd: Option<PathBuf>,
 
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 }
 
 #[derive(Args)]
@@ -189,7 +190,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
         cwd: &cwd,
         home: home.as_deref(),
         root: &root,
-        packs: &at.packs,
+        packs: &at.packs.packs(),
         kept: &[],
         loaded: &loaded,
         whose: None,
@@ -325,7 +326,7 @@ fn pack_rows(out: &mut dyn Write, packs: &[Value]) -> std::io::Result<()> {
 
 /// What the packs are that came with Toolgate, as the component says it, whatever rule files choose.
 fn built_in() -> Result<Map<String, Value>, Failure> {
-    let at = Where { cwd: None, packs: Packs::default() };
+    let at = Where { cwd: None, packs: PackOptions::default() };
     Ok(first(ask(&at, false, &[json!({ "question": "list" })])?))
 }
 
@@ -507,7 +508,7 @@ impl Files {
     /// What the component says of each file that could be read.
     fn judged(files: &[File]) -> Result<Vec<Map<String, Value>>, Failure> {
         let questions: Vec<Value> = files.iter().filter_map(File::question).collect();
-        ask(&Where { cwd: None, packs: Packs::default() }, false, &questions)
+        ask(&Where { cwd: None, packs: PackOptions::default() }, false, &questions)
     }
 }
 
@@ -585,7 +586,7 @@ fn lint(arguments: &Lint) -> Result<ExitCode, Failure> {
 fn test(arguments: &Test) -> Result<ExitCode, Failure> {
     let (mut files, mut names) = (Vec::new(), Vec::new());
     let (answers, problems) = if arguments.built_in {
-        let at = Where { cwd: None, packs: Packs::all() };
+        let at = Where { cwd: None, packs: PackOptions::all() };
         (ask(&at, false, &[json!({ "question": "test-built-in" })])?, Vec::new())
     } else {
         (files, names) = arguments.files.read()?;
@@ -594,7 +595,7 @@ fn test(arguments: &Test) -> Result<ExitCode, Failure> {
         let answers = match arguments.files.files.is_empty() {
             // Together, as they are in force; what is wrong with them has been found above.
             true if problems.is_empty() => {
-                ask(&Where { cwd: None, packs: Packs::default() }, true, &[json!({ "question": "test" })])?
+                ask(&Where { cwd: None, packs: PackOptions::default() }, true, &[json!({ "question": "test" })])?
             }
             _ => linted,
         };

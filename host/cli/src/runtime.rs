@@ -1,8 +1,7 @@
 //! The runtime of a command that does one thing and ends.
 
 use tokio::runtime::{Builder, Runtime};
-
-use crate::Failure;
+use toolgate_agents::Failure;
 
 /// A runtime on the caller's own thread, with time and nothing else.
 ///

@@ -6,13 +6,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::{Action, Evidence, Finding, ToolCall, Verdict, plain};
 
 use crate::columns::count;
 use crate::project_gates::Gates;
+use crate::show;
 use crate::show::DIM;
 use crate::source::Lines;
-use crate::{Failure, dirs, exit, show};
 
 /// Longest script, in bytes: what the component takes.
 const LONGEST: u64 = 3 << 20;

@@ -11,21 +11,21 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedReceiver;
+use toolgate_agents::agent::{self, Dialect, SessionContext};
+use toolgate_gatekeeper::approvals::Approved;
+use toolgate_gatekeeper::evaluator::Evaluator;
+use toolgate_gatekeeper::hook_handler::{HookHandler, User};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugin_tools::failed;
+use toolgate_gatekeeper::plugins::Plugins;
+use toolgate_gatekeeper::terminal_verdicts::{BORDER, Panes, TerminalVerdicts};
+use toolgate_gatekeeper::watch::Watch;
 use toolgate_host::capability::{LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
 use toolgate_host::{
     CallError, Capabilities, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, plain, shortened,
 };
 
-use crate::agent::{self, Dialect, SessionContext};
-use crate::approvals::Approved;
-use crate::evaluator::Evaluator;
-use crate::hook_handler::{HookHandler, User};
 use crate::lease::Leases;
-use crate::packs::Packs;
-use crate::plugin_tools::failed;
-use crate::plugins::Plugins;
-use crate::terminal_verdicts::{BORDER, Panes, TerminalVerdicts};
-use crate::watch::Watch;
 
 /// The exit code of a command that was cancelled.
 const CANCELLED: i32 = 130;
@@ -376,12 +376,12 @@ mod tests {
 
     use tokio::sync::Notify;
 
+    use toolgate_agents::agent::mcp::Mcp;
+    use toolgate_gatekeeper::gate_builder;
     use toolgate_host::capability::Answer;
     use toolgate_host::{Decision, Verdict};
 
     use super::*;
-    use crate::agent::mcp::Mcp;
-    use crate::gate_builder;
 
     /// A component that types one line and waits until it is told to end.
     struct Fake {
@@ -595,7 +595,8 @@ mod tests {
         let judge = &Evaluator::LongLived { plugin: Box::new(plugin), frames: None };
         let (watch, terminal) = (&Watch::Plugins, Some(shared.verdicts()));
         let desk = HookHandler { agent: &Mcp, packs, plugins, judge, watch, user: User::Nobody, terminal };
-        let payload = crate::agent::mcp::payload(("", "/none"), "2", "bash", &json!({ "command": "rm -rf ~" }), false);
+        let payload =
+            toolgate_agents::agent::mcp::payload(("", "/none"), "2", "bash", &json!({ "command": "rm -rf ~" }), false);
         let said = desk.answer(None, payload.to_string().as_bytes()).await;
         assert!(said.contains("\"block\":true"), "{said}");
         // It is said in the border.

@@ -10,13 +10,8 @@ use anstyle::{AnsiColor, Effects, Style};
 use serde_json::{Map, Value};
 use toolgate_host::{Action, Decision, Diagnostic, Finding, Level, Verdict, decide, excerpt, plain};
 
-use crate::Failure;
-
-/// Longest line of a command that is shown as it is, in characters.
-pub(crate) const LINE: usize = 160;
-
-/// Longest reason that is shown as it is, in characters. Rule files of projects have them, too.
-pub(crate) const REASON: usize = 800;
+use toolgate_agents::Failure;
+pub(crate) use toolgate_agents::text::{LINE, REASON, place, quoted, whole};
 
 /// Most findings that are shown.
 const FINDINGS: usize = 16;
@@ -52,20 +47,6 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic]) {
         let style = if diagnostic.level == Level::Error { RED } else { YELLOW };
         let _ = writeln!(anstream::stderr(), "{style}toolgate:{style:#} {}", place(diagnostic));
     }
-}
-
-/// `file:line: message`
-pub(crate) fn place(diagnostic: &Diagnostic) -> String {
-    let mut text = String::new();
-    if let Some(file) = &diagnostic.file {
-        text.push_str(file);
-        if let Some(line) = diagnostic.line {
-            text.push_str(&format!(":{line}"));
-        }
-        text.push_str(": ");
-    }
-    text.push_str(&diagnostic.message);
-    plain(&text)
 }
 
 /// The word for what a finding wants.
@@ -124,11 +105,6 @@ pub(crate) fn off(out: &mut impl Write, pack: &str, finding: &Finding) -> std::i
     let action = action(&finding.action);
     let (rule, reason) = (whole(&finding.rule, LINE), whole(&finding.reason, REASON));
     writeln!(out, "       {DIM}the pack {} (off) would {action}:{DIM:#} {rule}  {reason}", plain(pack))
-}
-
-/// All of a text that matched: of a long one the start and the end.
-pub(crate) fn whole(text: &str, most: usize) -> String {
-    excerpt(text, std::slice::from_ref(&(0..text.len())), most).line
 }
 
 /// The commands of a text for a person, a block each.
@@ -241,12 +217,6 @@ fn words(command: &Value, text: &str) -> String {
         return span.unwrap_or("?").to_owned();
     }
     words.join(" ")
-}
-
-/// A word as a shell would need it written.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// A text on one line; of a long one the start, and how much is left out.

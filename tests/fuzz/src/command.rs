@@ -1,7 +1,7 @@
 //! What the command reads: payloads of agents, the user's table of tools, lines of the resident host; and what it logs.
 
 use serde_json::Value;
-use toolgate::fuzzing;
+use toolgate_gatekeeper::fuzzing;
 use toolgate_host::redact;
 
 use crate::{Target, choice, texts_of};

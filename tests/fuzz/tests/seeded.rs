@@ -86,7 +86,7 @@ fn what_stands_on_the_socket_is_read_as_such() {
     let resident = targets().into_iter().find(|target| target.name == "resident").expect("a target");
     let seeds = (resident.seeds)();
     for seed in &seeds {
-        assert!(toolgate::fuzzing::resident(seed), "{}", String::from_utf8_lossy(seed));
+        assert!(toolgate_gatekeeper::fuzzing::resident(seed), "{}", String::from_utf8_lossy(seed));
     }
     assert_eq!(seeds.len(), 3);
 }

@@ -1,16 +1,14 @@
 //! How our entries stand in an agent's file: where, for which events, and in which form.
 
 use serde_json::{Value, json};
+use toolgate_agents::settings::file::File;
+use toolgate_agents::settings::hooks::{self, Entry};
+use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::table::{Fixed, Hooks, Known, Scope};
+use toolgate_agents::settings::{link, program, risks, trust};
 
 use super::entry_file::Place;
-use super::file::File;
-use super::hooks::{self, Entry};
-use super::link;
-use super::program;
-use super::report::{Level, Report};
-use super::risks;
-use super::table::{Fixed, Hooks, Known, Scope};
-use super::trust;
+use super::report::Report;
 
 /// Keys of a handler or its group that make it run seldom, late or beside the call.
 const ODD: &[&str] = &["async", "asyncRewake", "commandRegex", "disabled", "enabled", "if", "once", "shell"];
@@ -86,19 +84,20 @@ pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: 
 
 pub(super) fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], install: &str) {
     let mut wrong = Vec::new();
+    let plugins = !toolgate_gatekeeper::plugins::installed().is_empty();
     let more = entries.first().map(Entry::more).unwrap_or_default();
-    for event in hooks.wanted(&more) {
+    for event in hooks.wanted(&more, plugins) {
         if entries.iter().all(|entry| entry.event != event.name) {
             let level = if event.must { Level::Fail } else { Level::Warn };
             wrong.push((level, format!("{} is missing", event.name)));
         }
     }
     for entry in entries {
-        if hooks.wanted(&more).all(|event| event.name != entry.event) {
+        if hooks.wanted(&more, plugins).all(|event| event.name != entry.event) {
             wrong.push((Level::Warn, format!("{} is an event that Toolgate does not handle", entry.event)));
         }
     }
-    let names: Vec<&str> = hooks.wanted(&more).map(|event| event.name).collect();
+    let names: Vec<&str> = hooks.wanted(&more, plugins).map(|event| event.name).collect();
     report.all("events", wrong, names.join(", "), install);
 }
 

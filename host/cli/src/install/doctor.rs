@@ -39,28 +39,28 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
+use toolgate_agents::Failure;
+use toolgate_agents::settings::file::{File, unreadable};
+use toolgate_agents::settings::folder::Folder;
+use toolgate_agents::settings::off::{Own, Where};
+use toolgate_agents::settings::program::{self, Standing};
+use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::table::{self, Known, Scope, Way};
+use toolgate_agents::settings::trust::{self, Trust};
+use toolgate_agents::settings::{hooks, risks, shims};
+use toolgate_gatekeeper::{hook_files, hook_heartbeat};
 
 use super::config_entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
 use super::entry_file::{Content, Place, looked};
-use super::file::File;
 use super::files;
-use super::folder::Folder;
-use super::hooks;
 use super::imports;
-use super::off::{Own, Where};
+use super::name;
 use super::plugins;
-use super::program::{self, Standing};
-use super::report::{self, Level, Report, json_of, show};
-use super::risks;
-use super::shims;
-use super::table::{self, Known, Scope, Way};
+use super::report::{self, Report, json_of, show};
 use super::terminal;
 use super::trials;
-use super::trust::{self, Trust};
-use crate::Failure;
 use crate::columns::count;
 use crate::show::print;
-use crate::{hook_files, hook_heartbeat};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -82,7 +82,7 @@ With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"a
 Exit codes: 0 no problems, 1 problems found; 64 invalid arguments, 70 and above internal errors.")]
 pub(crate) struct Arguments {
     /// The agent [default: all that are found here]
-    #[arg(value_parser = table::parser())]
+    #[arg(value_parser = name::parser())]
     agent: Option<&'static Known>,
 
     /// Print JSON
@@ -232,7 +232,7 @@ fn read(known: &Known, path: &Path, second: Option<&'static str>) -> Result<(Fil
     let file = File::read(path)?;
     match content(known, &file, second) {
         Ok(content) => Ok((file, content)),
-        Err(error) => Err(super::unreadable(&file, &error)),
+        Err(error) => Err(unreadable(&file, &error)),
     }
 }
 
@@ -248,7 +248,7 @@ fn enabled(report: &mut Report, places: &[Place], at: &Where<'_>) {
     };
     match places.iter().find_map(why) {
         Some(says) => report.add("enabled", Level::Fail, says, "change it if you want protection"),
-        None if risks::of(known).off.is_empty() => {}
+        None if !risks::of(known).can_be_switched_off() => {}
         None => report.ok("enabled", "no setting turns hooks off"),
     }
 }

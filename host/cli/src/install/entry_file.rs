@@ -1,10 +1,9 @@
 //! A file that has an agent call Toolgate, as `doctor` found it.
 
 use serde_json::Value;
-
-use super::file::File;
-use super::hooks::Entry;
-use super::table::{Hooks, Scope};
+use toolgate_agents::settings::file::File;
+use toolgate_agents::settings::hooks::Entry;
+use toolgate_agents::settings::table::{Hooks, Scope};
 
 /// A file with our entries, or our file.
 pub(super) struct Place {
@@ -29,5 +28,5 @@ impl Place {
 
 /// The form of a file whose events are under this key, if it is a second one.
 pub(super) fn looked(hooks: &Hooks, second: Option<&'static str>) -> Hooks {
-    Hooks { under: second.or(hooks.under), ..*hooks }
+    hooks.below(second.or(hooks.under))
 }

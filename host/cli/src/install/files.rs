@@ -1,11 +1,13 @@
 //! What `doctor` says of the files that the user wrote by hand: whether they are the user's alone, and whether they can be
 //! used.
 
+use toolgate_agents::agent::UserTools;
+use toolgate_agents::dirs;
+use toolgate_agents::settings::risks::Level;
 use toolgate_host::private::{Written, by_others};
 
-use super::report::{Check, Level};
-use crate::agent::UserTools;
-use crate::{dirs, rules};
+use super::report::Check;
+use crate::rules;
 
 /// The checks of all of them.
 pub(super) fn checks() -> Vec<Check> {

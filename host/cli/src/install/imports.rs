@@ -12,14 +12,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::hooks::{self, Entry};
+use toolgate_agents::agent::{Dialect, claude, copilot, cursor, grok, vscode};
+use toolgate_agents::dirs;
+use toolgate_agents::settings::hooks::{self, Entry};
+use toolgate_agents::settings::program::{is_this, on_path};
+use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::table::{CLAUDE, COPILOT, Known, Scope, Way};
+use toolgate_agents::settings::trust;
+use toolgate_gatekeeper::hook_heartbeat;
+
 use super::probe::{Chain, Probe};
-use super::program::{is_this, on_path};
-use super::report::{Check, Level};
-use super::table::{CLAUDE, COPILOT, Known, Scope, Way};
-use super::trust;
-use crate::agent::{Dialect, claude, copilot, cursor, grok, vscode};
-use crate::{dirs, hook_heartbeat};
+use super::report::Check;
 
 /// An agent that runs the hooks in other agents' files.
 struct Importer {

@@ -2,75 +2,56 @@
 //!
 //! | Module | For |
 //! |---|---|
-//! | `before` | what a file was before Toolgate was put in it |
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `config_entries` | how our entries stand in an agent's file |
 //! | `entry_file` | a file that has an agent call Toolgate |
-//! | `file` | changing a file so that nothing is lost |
 //! | `files` | whether what the user wrote by hand is theirs alone |
-//! | `folder` | whether an agent trusts the folder |
-//! | `hooks` | agents with entries in a JSON file |
 //! | `imports` | which other agents read an agent's file, and what they make of it |
-//! | `link` | the link by which an agent calls its hook |
-//! | `off` | settings that switch an agent's hooks off |
+//! | `name` | an agent's name on the command line |
 //! | `packs` | whether other packs make the hook see less |
 //! | `plugins` | whether the installed plugins can be used |
 //! | `probe` | a call through the command that an agent has been given |
-//! | `program` | where the program is, and which commands are it |
 //! | `report` | what `doctor` says, and how it is shown |
-//! | `risks` | why an agent may leave out hooks that are right |
-//! | `shims` | agents that load a file of ours |
-//! | `table` | which agent has what where |
 //! | `terminal` | whether the shared terminal is offered to an agent |
 //! | `trials` | what comes of such calls, and of which version the agent is |
-//! | `trust` | whether the user trusts hooks of ours |
 
-mod before;
 mod config_entries;
 mod doctor;
 mod entry_file;
-mod file;
 mod files;
-mod folder;
-mod hooks;
 mod imports;
-mod link;
-mod off;
+mod name;
 mod packs;
 mod plugins;
 mod probe;
-mod program;
 mod report;
-mod risks;
-mod shims;
-mod table;
 mod terminal;
 mod trials;
-mod trust;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
+use toolgate_agents::settings::file::{File, Next, unreadable};
+use toolgate_agents::settings::link::Target;
+use toolgate_agents::settings::off::{Own, Where};
+use toolgate_agents::settings::program::{self, Standing};
+use toolgate_agents::settings::table::{self, Hooks, Known, NO_LENS, Scope, Way};
+use toolgate_agents::settings::{before, hooks, risks, shims, trust};
+use toolgate_agents::{Failure, exit, shim};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugins::installed;
+use toolgate_gatekeeper::{gate_builder, hook_files};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
-pub(crate) use link::beside as links;
-pub(crate) use program::linked;
-pub(crate) use table::{Carrier, behind_links, carrier, moved, title, variables};
 
 use crate::lens::Switch;
-use crate::packs::Packs;
-use crate::plugins::Plugins;
+use crate::options::{PackOptions, PluginOptions};
 use crate::show::{BOLD, GREEN, RED, YELLOW, print};
-use crate::{Failure, exit, gate_builder, hook_files, person, rules, runtime, shim};
-use file::File;
-use link::Target;
-use off::{Own, Where};
+use crate::{person, rules, runtime};
 use packs::Chosen;
-use program::Standing;
-use table::{Hooks, Known, NO_LENS, Scope, Way};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -90,10 +71,10 @@ pub(crate) struct Arguments {
     change: Change,
 
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     #[command(flatten)]
-    plugins: Plugins,
+    plugins: PluginOptions,
 
     #[command(flatten)]
     lens: Switch,
@@ -122,7 +103,7 @@ pub(crate) struct Removal {
 #[derive(Args)]
 struct Change {
     /// The agent
-    #[arg(value_parser = table::parser())]
+    #[arg(value_parser = name::parser())]
     agent: &'static Known,
 
     /// In the project of the current folder
@@ -141,7 +122,7 @@ struct Change {
 impl Arguments {
     /// Whether options of the hook are given here that are no switches.
     fn has_options(&self) -> bool {
-        !self.packs.names().is_empty() || !self.plugins.files().is_empty()
+        !self.packs.packs().names().is_empty() || !self.plugins.plugins().files().is_empty()
     }
 
     /// The options of the hook, if any are given here: packs in the place of the packs that were chosen, and plugins with
@@ -150,7 +131,7 @@ impl Arguments {
         if !self.has_options() {
             return Ok(None);
         }
-        let (packs, plugins) = (self.packs.arguments(), self.plugins.arguments());
+        let (packs, plugins) = (self.packs.packs().arguments(), self.plugins.plugins().arguments());
         let plugins = plugins.map_err(|error| Failure::new(exit::NO_INPUT, error))?;
         let (chosen, rest) = Chosen::split(before);
         let mut options = if packs.is_empty() { chosen.words } else { packs };
@@ -158,6 +139,11 @@ impl Arguments {
         options.extend(plugins);
         Ok(Some(options))
     }
+}
+
+/// Whether plugins are installed, for which agents call Toolgate at more events.
+fn any_plugins() -> bool {
+    !installed().is_empty()
 }
 
 /// Whether there are packs of these names. With one that there is not the hook would deny every call.
@@ -196,16 +182,6 @@ fn packs_off(packs: &Packs) -> Option<String> {
     (!off.is_empty()).then(|| format!("rule packs that are off: {}; {list}", off.join(", ")))
 }
 
-/// What is to become of a file.
-enum Next {
-    Same,
-    Text(String),
-    /// No file; `own` if it is to the byte what is written again, so that no copy is kept.
-    Gone {
-        own: bool,
-    },
-}
-
 /// A change that makes the gate see less, which takes a person.
 struct Loosens {
     /// What is asked, with `{word}` for what is to be typed.
@@ -228,16 +204,16 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let called = target.map_or(program.as_str(), |target| target.path.as_str());
     let next = match &known.way {
         Way::Hooks(hooks) => {
-            packs_exist(&arguments.packs)?;
+            packs_exist(&arguments.packs.packs())?;
             let options = arguments.options(hooks::options(file.text()?, known, hooks))?;
             // With one that cannot be used the hook would deny every call.
-            arguments.plugins.usable().map_err(|error| Failure::new(exit::DATA, error))?;
-            hooks::install(file.text()?, known, hooks, called, options.as_deref(), arguments.lens.said())
+            arguments.plugins.plugins().usable().map_err(|error| Failure::new(exit::DATA, error))?;
+            hooks::install(file.text()?, known, hooks, called, options.as_deref(), arguments.lens.said(), any_plugins())
                 .map_err(|error| unreadable(&file, &error))?
         }
         Way::Shim(_) if arguments.has_options() || arguments.lens.said() == Some(false) => {
-            let plugins = !arguments.plugins.files().is_empty();
-            let packs = !arguments.packs.names().is_empty();
+            let plugins = !arguments.plugins.plugins().files().is_empty();
+            let packs = !arguments.packs.packs().names().is_empty();
             let no_lens = arguments.lens.said() == Some(false);
             let all = [
                 (plugins, "--plugin", "`toolgate plugin add FILE` holds for every agent"),
@@ -288,7 +264,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     notes.extend(left.into_iter().filter(|(text, holds)| *holds && !text.is_empty()).map(|(text, _)| text.to_owned()));
     let fresh = !matches!(next, Next::Same);
     if fresh {
-        notes.extend(packs_off(&arguments.packs));
+        notes.extend(packs_off(&arguments.packs.packs()));
         notes.push(format!(
             "{} reads this when it starts; `toolgate doctor {}` checks whether it works",
             known.title(),
@@ -377,7 +353,7 @@ fn left_behind(known: &Known, file: &File) -> Option<String> {
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
     match &known.way {
-        Way::Hooks(hooks) => before::undone(file, known, hooks),
+        Way::Hooks(hooks) => before::undone(file, known, hooks, any_plugins()),
         Way::Shim(shim) => {
             let now = file.text()?;
             match shims::program(now) {
@@ -386,11 +362,6 @@ fn without(known: &Known, file: &File) -> Result<Next, Failure> {
             }
         }
     }
-}
-
-fn unreadable(file: &File, error: &str) -> Failure {
-    let message = format!("{} was not changed: {error}", file.path.display());
-    Failure::new(exit::DATA, message)
 }
 
 impl Change {
@@ -527,7 +498,7 @@ mod tests {
         let text = |options: &str| {
             let options = words(options);
             let lens = !options.iter().any(|word| word == NO_LENS);
-            hooks::install("", known, hooks, "/toolgate", Some(options.as_slice()), Some(lens)).expect("JSON")
+            hooks::install("", known, hooks, "/toolgate", Some(options.as_slice()), Some(lens), false).expect("JSON")
         };
         for (before, after, expected) in cases {
             let entries = hooks::entries(known, hooks, &hooks::parse(&text(after)).expect("JSON"));

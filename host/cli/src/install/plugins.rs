@@ -1,7 +1,9 @@
 //! What `doctor` says of the installed plugins. One that cannot be used blocks every call, so it is worth knowing.
 
-use super::report::{Check, Level};
-use crate::plugin::store::{Installed, Store};
+use toolgate_agents::settings::risks::Level;
+use toolgate_gatekeeper::plugin::store::{Installed, Store};
+
+use super::report::Check;
 
 /// The checks of all installed plugins.
 pub(super) fn checks() -> Vec<Check> {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
+use toolgate_agents::agent::{Dialect, ParsedAnswer, Trial};
+use toolgate_agents::settings::table::TIMEOUT;
+use toolgate_gatekeeper::plugin::store::Store;
 use toolgate_host::shortened;
 
-use super::table::TIMEOUT;
-use crate::agent::{Dialect, ParsedAnswer, Trial};
-use crate::plugin::store::Store;
 use crate::signals;
 
 /// What no rule set lets through, and what none stops.
@@ -250,8 +250,9 @@ fn result(child: &mut Child, request: String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::risks;
-    use super::super::table::AGENTS;
+    use toolgate_agents::settings::risks;
+    use toolgate_agents::settings::table::AGENTS;
+
     use super::*;
 
     #[test]

@@ -1,27 +1,11 @@
 //! What `doctor` says: checks, how severe each is, and how they are shown.
 
 use serde_json::{Value, json};
+use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::table::Known;
 use toolgate_host::plain;
 
-use super::table::Known;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Ok,
-    Warn,
-    Fail,
-}
-
-impl Level {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Level::Ok => "ok",
-            Level::Warn => "warn",
-            Level::Fail => "fail",
-        }
-    }
-}
 
 pub(super) struct Check {
     pub(super) name: &'static str,

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
+use toolgate_agents::settings::file::File;
+use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::table::{self, Known, Scope, Way, project};
+use toolgate_agents::settings::{shims, trust};
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::tmux_version;
 
-use super::file::File;
-use super::report::{Check, Level};
-use super::shims;
-use super::table::{self, Known, Scope, Way, project};
-use super::trust;
+use super::report::Check;
 use crate::show::quoted;
 
 /// Whether an agent is offered the shared terminal.

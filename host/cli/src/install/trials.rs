@@ -4,15 +4,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use toolgate_agents::dirs;
+use toolgate_agents::settings::hooks::{self, Entry};
+use toolgate_agents::settings::program::is_this;
+use toolgate_agents::settings::risks;
+use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::table::{Hooks, Known, TIMEOUT, Way};
+
 use super::entry_file::{Content, Place};
-use super::hooks::{self, Entry};
 use super::probe::{self, Chain, Probe};
-use super::program::is_this;
-use super::report::{Level, Report};
-use super::risks;
-use super::table::{Hooks, Known, TIMEOUT, Way};
+use super::report::Report;
 use crate::columns::count;
-use crate::dirs;
 
 /// A command that stands before a shell call.
 struct Gate {

@@ -16,11 +16,10 @@ use std::process::ExitCode;
 use clap::Args;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use toolgate_agents::{Failure, exit};
 
-use crate::packs::Packs;
-use crate::plugins::Plugins;
-use crate::{Failure, exit, shared};
-pub(crate) use client::Client;
+use crate::options::{PackOptions, PluginOptions};
+use crate::shared;
 use server::Server;
 
 #[derive(Args)]
@@ -45,10 +44,10 @@ This server checks only calls of its own tools. Protect the agent's other tools 
 install AGENT`. Where both are installed, both check these calls.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     #[command(flatten)]
-    plugins: Plugins,
+    plugins: PluginOptions,
 
     /// Show blocked calls and the reasons in the pane's border
     #[arg(long)]
@@ -66,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let server = Server::new(&arguments.packs, &arguments.plugins, arguments.border).await?;
+    let server = Server::new(&arguments.packs.packs(), &arguments.plugins.plugins(), arguments.border).await?;
     let session = server.session();
     let protocol = async {
         match server.serve(rmcp::transport::stdio()).await {

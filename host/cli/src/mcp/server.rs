@@ -13,21 +13,22 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use toolgate_agents::agent::mcp::{Mcp, payload};
+use toolgate_agents::agent::{Dialect, SessionContext, SessionRef};
+use toolgate_agents::{Failure, dirs};
+use toolgate_gatekeeper::evaluator::Evaluator;
+use toolgate_gatekeeper::gate_builder;
+use toolgate_gatekeeper::hook_handler::{self, HookHandler, User};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugin_tools::{Offers, failed};
+use toolgate_gatekeeper::plugins::Plugins;
+use toolgate_gatekeeper::watch::Watch;
 use toolgate_host::capability::StderrUi;
 use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::client::Client;
 use super::mailbox::Mailbox;
-use crate::agent::mcp::{Mcp, payload};
-use crate::agent::{Dialect, SessionContext, SessionRef};
-use crate::evaluator::Evaluator;
-use crate::hook_handler::{HookHandler, User};
-use crate::packs::Packs;
-use crate::plugin_tools::{Offers, failed};
-use crate::plugins::Plugins;
 use crate::shared::{Opening, Run, Shared};
-use crate::watch::Watch;
-use crate::{Failure, dirs, gate_builder};
 
 /// How often a client that wants to know is told that a command still runs.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -130,7 +131,7 @@ impl SessionOf {
             plugins: &self.plugins,
             judge: &Evaluator::LongLived { plugin: Box::new(self.plugin.clone()), frames: None },
             watch: &Watch::Plugins,
-            user: User::Client(client),
+            user: User::Client(hook_handler::Client::new(client)),
             terminal: self.shared.as_deref().map(Shared::verdicts),
         };
         let judging = desk.answer(None, payload.as_bytes());

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::plugin::store::{Installed, Store, Version, check_name, same};
 use toolgate_host::{Capability, Granted, plain};
 
 use super::source::Source;
-use super::store::{Installed, Store, Version, check_name, same};
 use super::{Add, list, words};
+use crate::person;
 use crate::show::{self, DIM, print};
-use crate::{Failure, exit, person};
 
 /// What is said where nothing is added.
 const OTHERWISE: &str = "no plugin was added";

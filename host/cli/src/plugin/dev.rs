@@ -6,12 +6,13 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::channel;
 
 use clap::Args;
+use toolgate_agents::{Failure, exit};
 use toolgate_host::plain;
 use toolgate_host::reload::watch;
 
 use super::{source, test};
+use crate::show;
 use crate::show::DIM;
-use crate::{Failure, exit, show};
 
 /// Folders that hold no sources, beside those that begin with a dot.
 const LEFT_OUT: [&str; 4] = ["target", "dist", "node_modules", "__pycache__"];

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::plugin::store::{Store, installed, same};
 use toolgate_host::{Capability, Granted};
 
 use super::add::{Offer, asked_for};
-use super::store::{Store, installed, same};
 use super::{Grant, REWRITE, Revoke, words};
-use crate::{Failure, exit, person, show};
+use crate::{person, show};
 
 pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use toolgate_agents::Failure;
+use toolgate_gatekeeper::plugin::store::{Installed, Store};
 use toolgate_host::{Capability, plain};
 
-use super::store::{Installed, Store};
 use super::words;
-use crate::Failure;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, print};
 
 /// The exit code if an installed plugin cannot be used.

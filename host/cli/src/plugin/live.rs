@@ -7,32 +7,14 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::plugin::store::{Installed, Store, installed};
+use toolgate_gatekeeper::plugin::{component, loaded, watched};
 use toolgate_host::reload::{Watching, watch};
 use toolgate_host::{Granted, Slot, SwapError, plain};
 
-use super::loaded;
-use super::source::{self, Source};
-use super::store::{Installed, Store, installed};
-use crate::{Failure, exit};
-
-/// The slots of the files that a command line names.
-static NAMED: Mutex<Option<HashMap<PathBuf, Slot>>> = Mutex::new(None);
-
-/// The plugin of a file that is watched.
-pub(crate) fn current(file: &Path) -> Option<toolgate_host::Plugin> {
-    let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
-    Some(named.as_ref()?.get(&file.canonicalize().ok()?)?.current())
-}
-
-/// The files that are watched, which nobody may change who is judged.
-pub(crate) fn files() -> Vec<PathBuf> {
-    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// See [`files`].
-static WATCHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+use super::source::Source;
 
 /// A plugin whose file is watched.
 struct Author {
@@ -57,9 +39,8 @@ pub(crate) fn start(named: &[PathBuf], granted: &Granted, names: &[String]) -> R
         let path = file.canonicalize();
         let path = path.map_err(|error| Failure::new(exit::NO_INPUT, format!("{}: {error}", file.display())))?;
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let slot = Slot::new(loaded::compile(&name, &source::component(&path)?).map_err(software)?);
-        let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
-        named.get_or_insert_default().insert(path.clone(), slot.clone());
+        let slot = Slot::new(loaded::compile(&name, &component::component(&path)?).map_err(software)?);
+        watched::name(path.clone(), slot.clone());
         authors.insert(path, Author { slot, granted: Some(granted.clone()) });
     }
     let files: Vec<PathBuf> = authors.keys().cloned().collect();
@@ -69,7 +50,7 @@ pub(crate) fn start(named: &[PathBuf], granted: &Granted, names: &[String]) -> R
     for file in &files {
         say(&format!("watching {}", file.display()));
     }
-    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&files);
+    watched::keep(&files);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| software(error.to_string()))?;
     let changed = move |path: &Path, bytes: Vec<u8>| {
@@ -96,7 +77,7 @@ impl Author {
     /// What came of a new build, as a sentence.
     async fn changed(&self, path: &Path, bytes: Vec<u8>) -> String {
         let name = self.slot.name().to_owned();
-        let made = source::as_component(bytes);
+        let made = component::as_component(bytes);
         let made = made.and_then(|bytes| Ok((loaded::compile(&name, &bytes)?, bytes)));
         let (new, bytes) = match made {
             Ok(made) => made,

@@ -7,10 +7,8 @@
 //! | `grant` | what a plugin may do: given, taken back, removed |
 //! | `list` | what is installed |
 //! | `live` | newer versions while a host runs |
-//! | `loaded` | components ready for use |
 //! | `new` | a start for a plugin of one's own |
 //! | `source` | where a component comes from |
-//! | `store` | what is kept of an installed plugin |
 //! | `test` | cases that a plugin has to get right |
 //! | `words` | what a plugin does and asks for, for a person |
 
@@ -19,10 +17,8 @@ mod dev;
 mod grant;
 mod list;
 pub(crate) mod live;
-pub(crate) mod loaded;
 mod new;
 pub(crate) mod source;
-pub(crate) mod store;
 mod test;
 pub(crate) mod words;
 
@@ -31,10 +27,12 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::plugin::loaded;
+use toolgate_gatekeeper::plugin::store::{self, named};
 use toolgate_host::Capability;
 
-use crate::{Failure, exit, inspect};
-use store::named;
+use crate::inspect;
 
 #[derive(Args)]
 #[command(after_help = "\

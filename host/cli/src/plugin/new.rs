@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use toolgate_agents::{Failure, dirs, exit};
+use toolgate_gatekeeper::plugin::store::check_name;
 
-use super::store::check_name;
 use crate::show::print;
-use crate::{Failure, dirs, exit};
 
 /// What stands for the plugin's name in a template.
 const NAME: &str = "{{name}}";

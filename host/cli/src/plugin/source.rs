@@ -1,19 +1,17 @@
 //! A component's file, wherever it is: bounded, regular, and read once.
 
-use std::io::{ErrorKind, IsTerminal};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use serde::Deserialize;
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::plugin::component::{bounded, component};
+use toolgate_gatekeeper::plugin::loaded;
+use toolgate_gatekeeper::plugin::store::{Version, now, suggested};
 use toolgate_host::Plugin;
-use toolgate_host::limits::COMPONENT;
-use toolgate_host::private::{open_regular, read_at_most};
-use wit_component::ComponentEncoder;
 
-use super::loaded;
-use super::store::{Version, now, suggested};
 use super::words;
-use crate::{Failure, exit, show};
+use crate::show;
 
 /// Largest `plugin.toml` that is read, in bytes.
 const MANIFEST: u64 = 64 << 10;
@@ -128,51 +126,4 @@ fn components(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "wasm")).collect();
     found.sort();
     found
-}
-
-/// The component of a file.
-pub(crate) fn component(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = bounded(path, COMPONENT)?;
-    as_component(bytes).map_err(|why| Failure::new(exit::DATA, format!("{}: {why}", path.display())))
-}
-
-/// A component as it is; of a core module that carries the types of its hooks, as a plain `cargo build` leaves it, the component
-/// that it makes.
-pub(super) fn as_component(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    /// How a core module begins; a component has other bytes behind the first four.
-    const MODULE: &[u8] = b"\0asm\x01\0\0\0";
-    if !bytes.starts_with(MODULE) {
-        return Ok(bytes);
-    }
-    let wrong = |why: String| format!("the module cannot be turned into a component: {why}");
-    Plugin::check_module(loaded::engine()?, &bytes).map_err(wrong)?;
-    let encode = || {
-        let mut encoder = ComponentEncoder::default();
-        encoder.validate(true).module(&bytes)?.encode()
-    };
-    // The encoder trusts what a module says of its types, and panics where that is cut off or made up.
-    match std::panic::catch_unwind(encode) {
-        Ok(encoded) => encoded.map_err(|error| wrong(format!("{error:#}"))),
-        Err(_) => Err(wrong("its type information is damaged".to_owned())),
-    }
-}
-
-pub(super) fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    opened(path, most, OFlags::empty())
-}
-
-/// The same of what is no link: the name says which file it is, and it is not another one.
-pub(super) fn unlinked(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    opened(path, most, OFlags::NOFOLLOW)
-}
-
-fn opened(path: &Path, most: u64, more: OFlags) -> Result<Vec<u8>, Failure> {
-    let read = open_regular(path, more).and_then(|file| read_at_most(&file, most));
-    read.map_err(|error| match error.kind() {
-        ErrorKind::InvalidInput | ErrorKind::FileTooLarge => {
-            let limit = if most >= 1 << 20 { format!("{} MiB", most >> 20) } else { format!("{} KiB", most >> 10) };
-            Failure::new(exit::DATA, format!("{} is not a file of at most {limit}", path.display()))
-        }
-        _ => Failure::new(exit::NO_INPUT, format!("{}: {error}", path.display())),
-    })
 }

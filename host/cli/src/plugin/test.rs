@@ -10,6 +10,12 @@ use clap::Args;
 use fancy_regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::gate_builder::{self, GateBuilder};
+use toolgate_gatekeeper::gates::{self, GateContext, GateKind, Gates};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugin::component::unlinked;
+use toolgate_gatekeeper::plugin::loaded::Loaded;
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::strictest;
 use toolgate_host::private::is_missing;
@@ -17,13 +23,9 @@ use toolgate_host::{
     Analysis, Capability, Decision, Granted, Observer, Peers, Plugin, Session, ToolCall, ToolResult, Verdict, plain,
 };
 
-use super::loaded::Loaded;
-use super::source::{Source, unlinked};
-use crate::gate_builder::{self, GateBuilder};
-use crate::gates::{self, GateContext, GateKind, Gates};
-use crate::packs::Packs;
+use super::source::Source;
 use crate::show::{DIM, GREEN, RED, print};
-use crate::{Failure, allow, columns, exit, runtime, show};
+use crate::{allow, columns, runtime, show};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";

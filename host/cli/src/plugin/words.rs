@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use toolgate_gatekeeper::plugin::store::{Installed, Version};
 use toolgate_host::{Capability, Description, Granted, plain};
 
-use super::store::{Installed, Version};
 use crate::show::{BOLD, DIM, RED, YELLOW};
 
 /// How the contract's interfaces are named.

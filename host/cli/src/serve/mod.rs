@@ -1,22 +1,18 @@
 //! `toolgate serve`: a host that stays. For an agent's shim on standard input and output, or for hooks on a socket.
 
-mod frames;
-#[cfg(target_os = "linux")]
-mod peer;
-pub(crate) mod resident;
 mod stdio;
 
 use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use toolgate_agents::agent::SHIMS;
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::plugins::Plugins;
+use toolgate_gatekeeper::resident;
 
-use crate::agent::SHIMS;
-use crate::packs::Packs;
+use crate::options::{PackOptions, PluginOptions};
 use crate::plugin::live;
-use crate::plugins::Plugins;
-use crate::{Failure, exit};
-pub(crate) use frames::Frames;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -51,28 +47,29 @@ pub(crate) struct Arguments {
     watch: Option<Vec<String>>,
 
     #[command(flatten)]
-    packs: Packs,
+    packs: PackOptions,
 
     #[command(flatten)]
-    plugins: Plugins,
+    plugins: PluginOptions,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let names = arguments.watch.as_ref();
+    let (packs, plugins) = (&arguments.packs.packs(), &arguments.plugins.plugins());
     let watching =
         |plugins: &Plugins| names.map(|names| live::start(plugins.files(), &plugins.granted(), names)).transpose();
     match &arguments.stdio {
         Some(agent) => {
-            let _watching = watching(&arguments.plugins)?;
+            let _watching = watching(plugins)?;
             let terminal = arguments.terminal.then_some(stdio::Terminal { border: arguments.border });
-            stdio::run(agent, &arguments.packs, &arguments.plugins, terminal)
+            stdio::run(agent, packs, plugins, terminal)
         }
-        None if !arguments.packs.names().is_empty() || !arguments.plugins.files().is_empty() && names.is_none() => {
+        None if !packs.names().is_empty() || !plugins.files().is_empty() && names.is_none() => {
             let message = "--packs and --plugin need --stdio, or --plugin needs --watch: the resident host gets them from each hook";
             Err(Failure::new(exit::USAGE, message))
         }
         None => {
-            let _watching = watching(&arguments.plugins)?;
+            let _watching = watching(plugins)?;
             resident::run(names.is_some())
         }
     }

@@ -42,19 +42,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::{OnceCell, oneshot};
+use toolgate_agents::agent::{self, Dialect, Payload, SessionContext, SessionRef};
+use toolgate_agents::{Failure, exit};
+use toolgate_gatekeeper::evaluator::Evaluator;
+use toolgate_gatekeeper::frames::Frames;
+use toolgate_gatekeeper::hook_handler::{HookHandler, User, denial, refusal};
+use toolgate_gatekeeper::packs::Packs;
+use toolgate_gatekeeper::plugin_tools::{Offers, failed};
+use toolgate_gatekeeper::plugins::Plugins;
+use toolgate_gatekeeper::watch::{Post, Sessions, Watch};
+use toolgate_gatekeeper::{gate_builder, hook_heartbeat};
 use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
-use super::Frames;
-use crate::agent::{self, Dialect, Payload, SessionContext, SessionRef};
-use crate::evaluator::Evaluator;
 use crate::hook::PAYLOAD;
-use crate::hook_handler::{HookHandler, User, denial, refusal};
-use crate::packs::Packs;
-use crate::plugin_tools::{Offers, failed};
-use crate::plugins::Plugins;
 use crate::shared::{self, Opening, Run, Shared};
-use crate::watch::{Post, Sessions, Watch};
-use crate::{Failure, exit, gate_builder, hook_heartbeat};
 
 /// The event that asks for the tools.
 const TOOLS: &str = "tools";

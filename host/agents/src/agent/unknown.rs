@@ -1,0 +1,222 @@
+//! Tools that are in no table: what they work on, by what their fields look like.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `vocabulary` | the words by which fields and tools are told |
+//! | `found` | what an input says: commands, paths, deeds |
+
+mod found;
+pub(super) mod vocabulary;
+
+use serde_json::Value;
+use toolgate_host::{Field, ToolCall, ToolKind};
+
+use self::found::Found;
+use self::vocabulary::{
+    COPIES, EVALUATES, MOVES, NAMES, READS, REMOVES, SEARCH, SEARCHES, SHELLS, TYPES, UNPACKS, WRITES, is_verb, runner,
+    words_of,
+};
+use super::row::{at_home, together};
+use crate::text::quoted;
+
+/// How deep into an unknown tool's input is looked.
+pub(super) const DEPTH: usize = 64;
+
+/// Paths as the words of a command, with a tilde for the home folder.
+pub(super) fn as_words(paths: &[Field]) -> String {
+    let word = |path: &Field| match path.value.strip_prefix("~/") {
+        Some(rest) => format!("~/{}", quoted(rest)),
+        None if path.value == "~" => "~".to_owned(),
+        None => quoted(&path.value),
+    };
+    paths.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Fills in what a tool works on that is in no table.
+pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
+    if !input.is_object() {
+        return Err(format!("the input of {name} is not a JSON object"));
+    }
+    call.input = input.to_string();
+    let words = words_of(name);
+    let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+    // `iTerm` is two words by its capital letter.
+    let has_shell = says(SHELLS) || words.windows(2).any(|pair| SHELLS.contains(&pair.concat().as_str()));
+    let types = has_shell && (!says(READS) || says(TYPES));
+    // A tool for a language runs it.
+    let language = words.iter().find_map(|word| runner(word)).filter(|_| !types && !says(READS));
+    let evaluates = language.is_some() || says(EVALUATES);
+    let mut found = Found { types, evaluates, language, ..Found::default() };
+    found.read("", input, DEPTH, false)?;
+    let Found { mut commands, mut paths, named, targets, deeds, content, .. } = found;
+    let at_home: Vec<Field> = paths.iter().filter_map(|path| at_home(path, call.home.as_deref())).collect();
+    paths.extend(at_home);
+    let told = |verbs: &[&str]| deeds.iter().any(|word| is_verb(verbs, word));
+    let does = |verbs: &[&str]| told(verbs) || words.iter().any(|word| is_verb(verbs, word));
+    if let Some(first) = paths.first() {
+        let field = |value: String| Field { name: first.name.clone(), value };
+        let (runs, several) = (!commands.is_empty(), paths.len() > 1);
+        let writes = content || does(WRITES) || does(MOVES) && (runs || !several);
+        // Where a command puts something is its last word.
+        let (last, others): (Vec<Field>, Vec<Field>) =
+            paths.iter().cloned().partition(|path| targets.contains(&path.name));
+        let placed = format!("{} {}", as_words(&others), as_words(&last));
+        // By its name, or by what it is told, it does what a shell would be told like this.
+        let mut done = Vec::new();
+        if told(REMOVES) || !runs && does(REMOVES) {
+            done.push(format!("rm -rf -- {}", as_words(&paths)));
+        }
+        if !runs && several && does(MOVES) {
+            done.push(format!("mv -- {placed}"));
+        }
+        if !runs && several && does(COPIES) {
+            done.push(format!("cp -r -- {placed}"));
+        }
+        if !runs && does(UNPACKS) && !last.is_empty() && !others.is_empty() {
+            done.push(format!("cp -r -- {}/. {}", as_words(&others), as_words(&last)));
+        }
+        let does_nothing = !runs && done.is_empty();
+        if does_nothing && (writes || others.is_empty()) {
+            call.kind = ToolKind::Edit;
+        } else if writes {
+            // Some tools have a key `command` for what they are to do.
+            done.push(format!("touch -- {}", as_words(&paths)));
+        } else if done.is_empty() && !last.is_empty() {
+            done.push(format!("touch -- {}", as_words(&last)));
+        } else if does_nothing && (says(SEARCHES) || says(SEARCH) && !says(NAMES)) {
+            call.kind = ToolKind::Search;
+        }
+        commands.extend(done.into_iter().map(field));
+    }
+    call.paths.extend(paths);
+    call.paths.extend(named);
+    call.command = together(commands);
+    Ok(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn unknown_tools_are_read_by_what_their_fields_look_like() {
+        let cases = [
+            (json!({"command": "ls"}), Some(("command", "ls")), vec![]),
+            (json!({"command": ["sh", "-c", "a b"]}), Some(("command", "sh -c 'a b'")), vec![]),
+            (json!({"args": {"cmd": "ls"}, "x": 1}), Some(("args/cmd", "ls")), vec![]),
+            (json!({"cmd": "a", "script": "b c"}), Some(("cmd", "(eval a) &\n(eval 'b c') &")), vec![]),
+            (json!({"commands": ["a b", "c"]}), Some(("commands/0", "(eval 'a b') &\n(eval c) &")), vec![]),
+            (json!({"command": ["rm", "-rf", "/", 1]}), Some(("command", "rm -rf / 1")), vec![]),
+            (json!({"Command": "rm", "args": ["-rf", "a b"]}), Some(("Command", "rm -rf 'a b'")), vec![]),
+            (json!({"filePath": "a", "FILE_PATHS": ["b"]}), None, vec![("filePath", "a"), ("FILE_PATHS/0", "b")]),
+            (
+                json!({"edits": [{"path": "a"}, {"path": "b"}]}),
+                None,
+                vec![("edits/0/path", "a"), ("edits/1/path", "b")],
+            ),
+            (json!({"paths": ["a"], "uri": "file:///b"}), None, vec![("paths/0", "a"), ("uri", "/b")]),
+            (json!({"text": "rm -rf /", "n": 3}), None, vec![]),
+            (json!({"commandLine": "a"}), Some(("commandLine", "a")), vec![]),
+            (json!({"argv": ["rm", "x"]}), Some(("argv", "rm x")), vec![]),
+            (
+                json!({"download_path": "a", "transcript": "b", "outputFile": "c"}),
+                None,
+                vec![("download_path", "a"), ("outputFile", "c")],
+            ),
+            (json!({"url": "file:/a%2Fb", "link": " FILE:///c "}), None, vec![("url", "/a/b"), ("link", "/c")]),
+            (json!({"program": "rm", "args": ["-rf", "a"]}), Some(("program", "rm -rf a")), vec![]),
+            (json!({"program": "a", "run": {"id": "a"}}), None, vec![]),
+            (json!({"run": ["rm", "-rf", "a b", 1]}), Some(("run", "rm -rf 'a b' 1")), vec![]),
+            (json!({"execute": ["a b", "c"]}), Some(("execute", "(eval 'a b') &\n(eval c) &")), vec![]),
+            (json!({"run": ["a", "b c"]}), Some(("run", "(eval 'a '\\''b c'\\''') &\n(eval 'b c') &")), vec![]),
+            (json!({"run": [["a", "b"], {"cmd": "c"}]}), Some(("run/0", "(eval 'a b') &\n(eval c) &")), vec![]),
+            (json!({"run": ["rm", "-rf", {"id": 1}, "a"]}), Some(("run", "rm -rf a")), vec![]),
+            (json!({"run": [1, 2]}), None, vec![]),
+            (json!({"run": "rm", "args": ["-rf", "a"]}), Some(("run", "rm -rf a")), vec![]),
+            (json!({"steps": [{"run": "a"}, {"run": "b"}]}), Some(("steps/0/run", "(eval a) &\n(eval b) &")), vec![]),
+            (
+                json!({"input": "{\"command\": \"a\", \"file\": \"b\"}"}),
+                Some(("input/command", "a")),
+                vec![("input/file", "b")],
+            ),
+            (json!({"request": " [{\"cmd\": \"a\"}]"}), Some(("request/0/cmd", "a")), vec![]),
+            (json!({"body": "{\"cmd\": \"a\"}"}), Some(("body/cmd", "a")), vec![]),
+            (json!({"data": "{\"cmd\": \"a\"}"}), Some(("data/cmd", "a")), vec![]),
+            (json!({"paths": "[\"a\"]"}), None, vec![("paths", "[\"a\"]"), ("paths/0", "a")]),
+            (json!({"path": "a", "new_string": "{\"cmd\": {}}"}), None, vec![("path", "a")]),
+            (json!({"path": "a", "data": "{\"cmd\": \"a\"}"}), None, vec![("path", "a")]),
+            (json!({"path": "a", "content": [{"text": "{\"cmd\": \"a\"}"}]}), None, vec![("path", "a")]),
+            (json!({"input": "{a", "content": "{\"command\": \"a\"}"}), None, vec![]),
+            (json!({"a": "/x", "query": "/y", "b": "z", "c": "/x y\n"}), None, vec![("a", "/x")]),
+            (json!({"name": ".env", "c": ".env"}), None, vec![("c", ".env")]),
+            (json!({"file_1": "a", "pathInProject": "b"}), None, vec![("file_1", "a"), ("pathInProject", "b")]),
+            (json!({"root": "/a/", "path": "b"}), None, vec![("root", "/a/"), ("path", "b"), ("path", "/a/b")]),
+            (json!({"dir": "a", "name": "b"}), None, vec![("dir", "a"), ("name", "a/b")]),
+            (json!({"dir": "a", "path": "/b"}), None, vec![("dir", "a"), ("path", "/b")]),
+            (json!({"path": ["a", "b"]}), None, vec![("path", "a/b"), ("path/0", "a"), ("path/1", "b")]),
+            (json!({"source": "a", "dest": "b"}), Some(("source", "touch -- b")), vec![("source", "a"), ("dest", "b")]),
+            (json!({"action": "rm", "path": "~/a"}), Some(("path", "rm -rf -- ~/a")), vec![("path", "~/a")]),
+            (json!({"method": "DELETE", "path": "/a"}), None, vec![("path", "/a")]),
+            (json!({"command": "rm", "options": ["-rf", "a"]}), Some(("command", "rm -rf a")), vec![]),
+            (json!({"command": "sh", "stdin": "a"}), Some(("command", "(eval sh) &\n(eval 'bash -c a') &")), vec![]),
+            (json!({"x": "*** Begin Patch\n"}), Some(("x", "apply_patch '*** Begin Patch\n'")), vec![]),
+        ];
+        for (input, command, paths) in cases {
+            let call = guessed("mcp__x", &input, ToolCall::new("x", ToolKind::Other, "/")).expect("an object");
+            let pair = |field: &Field| (field.name.clone(), field.value.clone());
+            let own = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
+            assert_eq!(call.command.as_ref().map(pair), command.map(own), "{input}");
+            assert_eq!(call.paths.iter().map(pair).collect::<Vec<_>>(), paths.into_iter().map(own).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn what_is_typed_into_a_shell_is_a_command() {
+        // The tool, its input, and the command; none where it cannot be told.
+        let cases = [
+            ("mcp__terminal__send_keys", json!({"keys": "a b"}), Ok(Some("a b"))),
+            ("mcp__x__sh", json!({"lines": ["a"], "text": 1}), Ok(Some("a"))),
+            ("mcp__bash__go", json!({"command": "a", "text": "b"}), Ok(Some("(eval a) &\n(eval b) &"))),
+            ("mcp__bash__go", json!({"command": " ", "text": "b"}), Ok(Some("(eval ' ') &\n(eval b) &"))),
+            ("mcp__tmux__send", json!({"data": "a b"}), Ok(Some("a b"))),
+            ("mcp__iTerm__x", json!({"chars": "a b"}), Ok(Some("a b"))),
+            ("mcp__tmux__send_keys_and_read", json!({"keys": "a"}), Ok(Some("a"))),
+            (
+                "mcp__tmux__keys",
+                json!({"keys": ["l", "s"]}),
+                Ok(Some("(eval ls) &\n(eval 'l s') &\n(eval 'l\ns') &\n(eval l) &\n(eval s) &")),
+            ),
+            (
+                "mcp__pty__x",
+                json!({"keys": [{"key": "l"}, {"key": "s"}]}),
+                Ok(Some("(eval ls) &\n(eval 'l s') &\n(eval 'l\ns') &")),
+            ),
+            ("mcp__shell__put", json!({"path": "a", "data": "don't"}), Ok(None)),
+            ("mcp__ssh__list", json!({"key": "don't"}), Ok(None)),
+            ("mcp__sh__go", json!({"body": "{\"text\": \"a\"}"}), Ok(Some("a"))),
+            ("mcp__x", json!({"body": "{\"cmd\":\"a\"}\n{\"cmd\":\"b\"} x"}), Ok(Some("(eval a) &\n(eval b) &"))),
+            ("mcp__x", json!({"body": "\u{feff}{\"cmd\":\"a\"}"}), Ok(Some("a"))),
+            ("mcp__x", json!({"body": "\"{\\\"cmd\\\":\\\"a\\\"}\""}), Ok(Some("a"))),
+            ("mcp__x", json!({"body": "{\"command\": {\"name\": \"x\"}, \"path\": \"/etc\"}"}), Ok(None)),
+            ("mcp__x", json!({"command": "rm", "args": [], "params": ["-rf", "a"]}), Ok(Some("rm  -rf a"))),
+            ("mcp__chat__send", json!({"text": "a b"}), Ok(None)),
+            ("mcp__terminal__find", json!({"text": "don't"}), Ok(None)),
+            ("mcp__shell__read", json!({"name": "a"}), Ok(None)),
+            (
+                "mcp__x",
+                json!({"command": "rm", "args": {"flags": ["-rf", "a b"], "x": true}}),
+                Ok(Some("rm -rf 'a b'")),
+            ),
+            ("mcp__x", json!({"command": "rm", "args": {}}), Ok(Some("rm "))),
+            ("mcp__x", json!({"command": {"name": "rm"}}), Err(())),
+            ("mcp__x", json!({"input": "{\"command\": [\"rm\", {}]}"}), Err(())),
+        ];
+        for (tool, input, expected) in cases {
+            let call = guessed(tool, &input, ToolCall::new(tool, ToolKind::Other, "/"));
+            let command = call.map(|call| call.command.map(|command| command.value)).map_err(|_| ());
+            assert_eq!(command, expected.map(|command| command.map(str::to_owned)), "{tool} {input}");
+        }
+    }
+}

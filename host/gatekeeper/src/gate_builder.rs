@@ -1,0 +1,224 @@
+//! The gate that is started with what is here: its capabilities, its rules as they are or last were, and who judges beside it.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::json;
+use toolgate_agents::agent::SessionRef;
+use toolgate_agents::dirs::{self, demoted, home};
+use toolgate_agents::{Failure, exit};
+use toolgate_host::capability::{Absent, LocalClock, LocalFiles, LocalGit, LocalLog};
+use toolgate_host::last_good::LastGood;
+use toolgate_host::{
+    Analysis, Capabilities, Diagnostic, Engine, Extension, Gate, Level, LoadError, Peers, Plugin, Session, Snapshots,
+    Started,
+};
+
+use crate::frames::Frames;
+use crate::own_files::own;
+use crate::packs::Packs;
+use crate::plugin::loaded::Loaded;
+
+/// How long taking snapshots may take on a machine that is busy. What they may compute is far less.
+const TAKING: Duration = Duration::from_secs(2);
+
+static DEFAULT: OnceLock<Plugin> = OnceLock::new();
+
+/// The default plugin, the same one for the whole program: its code runs in place once, and would be copied for another
+/// engine.
+pub fn default_plugin() -> Result<Plugin, LoadError> {
+    if let Some(plugin) = DEFAULT.get() {
+        return Ok(plugin.clone());
+    }
+    let made = Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())?;
+    let made = made.with_snapshots(Snapshots::new(dirs::snapshots()));
+    Ok(DEFAULT.get_or_init(|| made).clone())
+}
+
+/// Takes the snapshots that calls have missed so far, so that the next ones need not read the same rules again. For when the
+/// answer is given: each takes some ten milliseconds, and an agent may wait for the end of the process.
+pub fn take_snapshots() {
+    let Some(plugin) = DEFAULT.get().filter(|plugin| misses_snapshots(plugin)) else { return };
+    match tokio::runtime::Builder::new_current_thread().enable_time().build() {
+        Ok(runtime) => {
+            let taken = runtime.block_on(async { tokio::time::timeout(TAKING, plugin.take_snapshots()).await });
+            if taken.is_err() {
+                tracing::debug!("no snapshot is taken: these rules take too long");
+            }
+        }
+        Err(error) => tracing::warn!(%error, "no snapshot is taken"),
+    }
+}
+
+/// Whether there is something to take.
+pub(crate) fn misses_snapshots(plugin: &Plugin) -> bool {
+    plugin.snapshots().is_some_and(Snapshots::are_missing)
+}
+
+/// What a component may reach here.
+pub fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
+    let granted = Capabilities::absent().files(files).git(LocalGit).clock(LocalClock::default()).log(LocalLog);
+    let granted = granted.extensions(peers.clone());
+    match frames {
+        Some(frames) => granted.ui(frames.clone()),
+        // Verdicts are shown by whoever asked for them, so that nothing is shown twice.
+        None => granted,
+    }
+}
+
+/// The trackers and predicates of these plugins.
+pub fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<SessionRef<'_>>) -> Peers {
+    let extension = |one: &Loaded| {
+        let all = granted(files.clone(), None, &Peers::default());
+        // They are asked while others wait, so they ask nobody themselves.
+        let may = one.may(all.extensions(Absent), whose);
+        Extension::new(one.plugin.clone(), session.clone(), may)
+    };
+    Peers::new(loaded.iter().filter(|one| one.plugin.has_extension()).map(extension).collect())
+}
+
+/// Where a gate stands.
+#[derive(Clone, Copy)]
+pub struct GateBuilder<'a> {
+    /// The guard.
+    pub plugin: &'a Plugin,
+    /// The folder that the call works in.
+    pub cwd: &'a str,
+    /// The home folder, if it is known.
+    pub home: Option<&'a str>,
+    /// The project's root.
+    pub root: &'a str,
+    /// Which packs are on.
+    pub packs: &'a Packs,
+    /// Other files that nobody may change: components that judge as well.
+    pub kept: &'a [PathBuf],
+    /// The plugins beside the guard.
+    pub loaded: &'a [Loaded],
+    /// None where a call is only tried.
+    pub whose: Option<SessionRef<'a>>,
+}
+
+/// A gate that was started.
+pub struct StartedGate {
+    pub(crate) gate: Gate,
+    /// What starting it said.
+    pub started: Started,
+    /// The rules that are in force: of a file that cannot be used, those that it had before.
+    pub(crate) files: LocalFiles,
+    /// Where it was started.
+    pub(crate) session: Session,
+    /// The trackers and predicates that its rules ask.
+    pub(crate) peers: Peers,
+}
+
+impl GateBuilder<'_> {
+    pub(crate) fn session(&self) -> Session {
+        Session {
+            cwd: self.cwd.to_owned(),
+            home: self.home.map(str::to_owned),
+            workspace_root: self.root.to_owned(),
+            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept, Path::new(self.root)) })
+                .to_string(),
+        }
+    }
+
+    /// Answers about the rules of a gate and no others.
+    pub fn analysis(&self, of: &StartedGate) -> Analysis {
+        Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.peers))
+    }
+
+    /// A gate with these rules and no others.
+    pub async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
+        // Once: finding out where the gate's own files are is much of what starting takes.
+        let session = self.session();
+        let peers = peers(self.loaded, &session, &files, self.whose);
+        let gate = Gate::new(self.plugin.clone(), session.clone(), granted(files.clone(), frames, &peers));
+        let started = gate.start().await.map_err(Failure::software)?;
+        self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
+        Ok(StartedGate { gate, started, files, session, peers })
+    }
+
+    /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
+    pub async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
+        let mut opened = self.open_as_it_was(files, frames).await?;
+        opened.started.diagnostics.extend(demoted(&opened.files));
+        Ok(opened)
+    }
+
+    async fn open_as_it_was(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
+        let Some(copies) = LastGood::of_user(home().map(PathBuf::from).as_deref()) else {
+            return self.start(files, frames).await;
+        };
+        let first = self.start(files.remembering(), frames).await?;
+        let broken = broken(&first.started);
+        for (path, content) in first.files.handed_over() {
+            if !broken.contains(&path)
+                && let Err(error) = copies.keep(&path, &content)
+            {
+                tracing::warn!(%error, "the rule file could not be copied");
+            }
+        }
+        if broken.is_empty() { Ok(first) } else { self.mend(first, &broken, &copies, frames).await }
+    }
+
+    /// Starts once more, with copies of the files that cannot be used.
+    async fn mend(
+        &self,
+        first: StartedGate,
+        broken: &[PathBuf],
+        copies: &LastGood,
+        frames: Option<&Frames>,
+    ) -> Result<StartedGate, Failure> {
+        let found: Vec<_> = broken.iter().map(|path| (path, copies.content(path))).collect();
+        let mut copies: Vec<(&PathBuf, &Vec<u8>)> =
+            found.iter().filter_map(|(path, copy)| Some((*path, copy.as_ref().ok()?.as_ref()?))).collect();
+        let mut second = None;
+        while second.is_none() && !copies.is_empty() {
+            let files =
+                copies.iter().fold(first.files.clone(), |files, (path, copy)| files.instead(*path, (*copy).clone()));
+            let opened = self.start(files, frames).await?;
+            let still = self::broken(&opened.started);
+            let all = copies.len();
+            copies.retain(|(path, _)| !still.contains(path));
+            if copies.len() == all {
+                second = Some(opened);
+            }
+        }
+        let mut diagnostics = first.started.diagnostics;
+        for diagnostic in &mut diagnostics {
+            let Some(path) = severe(diagnostic) else { continue };
+            let refused = found.iter().find(|(broken, _)| **broken == path).and_then(|(_, copy)| copy.as_ref().err());
+            diagnostic.message += &match refused {
+                _ if copies.iter().any(|(copied, _)| **copied == path) => "; its last valid version is active".into(),
+                Some(error) => {
+                    format!("; its rules are inactive, because the last valid version cannot be used: {error}")
+                }
+                None => "; its rules are inactive".to_owned(),
+            };
+        }
+        let (gate, files, session, peers, status) = match second {
+            Some(second) => {
+                for mut diagnostic in second.started.diagnostics {
+                    let copied = |file: &String| copies.iter().any(|(path, _)| **path == Path::new(file));
+                    if diagnostic.file.as_ref().is_some_and(copied) {
+                        diagnostic.message = format!("in the last valid version: {}", diagnostic.message);
+                        diagnostics.push(diagnostic);
+                    }
+                }
+                (second.gate, second.files, second.session, second.peers, second.started.status)
+            }
+            None => (first.gate, first.files, first.session, first.peers, first.started.status),
+        };
+        Ok(StartedGate { gate, started: Started { status, diagnostics }, files, session, peers })
+    }
+}
+
+/// The rule file of which this says that nothing of it can be used.
+fn severe(diagnostic: &Diagnostic) -> Option<PathBuf> {
+    diagnostic.file.as_ref().filter(|_| diagnostic.level == Level::Error).map(PathBuf::from)
+}
+
+fn broken(started: &Started) -> Vec<PathBuf> {
+    started.diagnostics.iter().filter_map(severe).collect()
+}
