@@ -8,6 +8,5 @@ wasmtime::component::bindgen!({
     world: "plugin",
     imports: { default: async | trappable },
     exports: { default: async },
-    additional_derives: [PartialEq, serde::Serialize, serde::Deserialize],
     require_store_data_send: true,
 });

@@ -249,7 +249,7 @@ impl Policy {
             let appended = tokio::time::timeout(deadline::LOCAL, journal.append(KIND.to_owned(), record.line())).await;
             match appended {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => return Err(format!("the session's journal: {error:?}")),
+                Ok(Err(error)) => return Err(format!("the session's journal: Error::{error:?}")),
                 Err(_) => return Err("the session's journal did not answer".to_owned()),
             }
         }

@@ -54,12 +54,14 @@ mod cache;
 mod call;
 pub mod capability;
 mod capability_grants;
+mod convert;
 pub mod decide;
 mod denials;
 mod digest;
 mod disk_store;
 mod engine;
 mod error;
+mod events;
 pub mod failure;
 mod host_calls;
 mod hot_swap;
@@ -78,30 +80,23 @@ mod session;
 mod snapshot;
 mod state;
 mod text;
+mod verdict;
 mod version;
 mod wasi;
 
-pub use bindings::exports::toolgate::plugin::execution_observer::{End, Update};
-pub use bindings::exports::toolgate::plugin::lifecycle::Started;
-pub use bindings::exports::toolgate::plugin::provided_tools::{Output as ToolOutput, Tool as ProvidedTool};
-pub use bindings::exports::toolgate::plugin::renderer::Span;
-pub use bindings::exports::toolgate::plugin::terminal_observer::Signal;
-pub use bindings::exports::toolgate::plugin::tool_observer::{Addition, ToolResult};
-pub use bindings::exports::toolgate::plugin::turn_observer::Turn;
-pub use bindings::toolgate::plugin::types::{
-    Action, Decision, Diagnostic, Error as CapabilityError, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth,
-    Verdict,
-};
 pub use cache::Cache;
-pub use capability::{Capabilities, Capability};
+pub use call::{Field, ToolCall, ToolKind};
+pub use capability::{Capabilities, Capability, CapabilityError, Truth};
 pub use capability_grants::{Denials, Granted};
 pub use decide::{Decided, Person, Policy, Question};
 pub use denials::AuditedDenials;
 pub use digest::Measure;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
+pub use events::{
+    Addition, Diagnostic, End, Level, Lines, ProvidedTool, Signal, Span, Started, ToolOutput, ToolResult, Turn, Update,
+};
 pub use hot_swap::{Slot, SwapError};
-pub use instance::Lines;
 pub use memory_image::Initial;
 pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};
@@ -112,3 +107,4 @@ pub use snapshot::Snapshots;
 pub use text::{Excerpt, excerpt, plain, shortened};
 pub use toolgate_private as private;
 pub use toolgate_private::{PrivateError, state_folder};
+pub use verdict::{Action, Decision, Evidence, Finding, Verdict};

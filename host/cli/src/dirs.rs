@@ -121,7 +121,7 @@ pub(crate) fn demoted(files: &LocalFiles) -> Vec<Diagnostic> {
             "the file can only add restrictions, because another user may have written it: {}",
             by_others(path)?
         );
-        Some(Diagnostic { level: Level::Warning, file: Some(path.display().to_string()), line: None, message })
+        Some(Diagnostic::new(Level::Warning, message).in_file(path.display().to_string()))
     });
     told.collect()
 }

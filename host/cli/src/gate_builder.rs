@@ -108,13 +108,9 @@ pub(crate) struct StartedGate {
 
 impl GateBuilder<'_> {
     pub(crate) fn session(&self) -> Session {
-        Session {
-            cwd: self.cwd.to_owned(),
-            home: self.home.map(str::to_owned),
-            workspace_root: self.root.to_owned(),
-            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept, Path::new(self.root)) })
-                .to_string(),
-        }
+        let context = json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept, Path::new(self.root)) });
+        let session = Session::in_folder(self.cwd).with_home(self.home.map(str::to_owned));
+        session.with_workspace_root(self.root).with_context(context.to_string())
     }
 
     /// Answers about the rules of a gate and no others.
@@ -204,7 +200,7 @@ impl GateBuilder<'_> {
             }
             None => (first.gate, first.files, first.session, first.peers, first.started.status),
         };
-        Ok(StartedGate { gate, started: Started { status, diagnostics }, files, session, peers })
+        Ok(StartedGate { gate, started: Started::new(status, diagnostics), files, session, peers })
     }
 }
 

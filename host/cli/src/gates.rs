@@ -136,7 +136,10 @@ impl Gates {
             let started = tokio::time::timeout_at(until.into(), gate.start()).await;
             let started = started.map_err(|_| format!("the plugin {name} did not start in time"))?;
             let started = started.map_err(|error| format!("the plugin {name} did not start: {error}"))?;
-            let said = |one: Diagnostic| Diagnostic { message: format!("the plugin {name}: {}", one.message), ..one };
+            let said = |mut one: Diagnostic| {
+                one.message.insert_str(0, &format!("the plugin {name}: "));
+                one
+            };
             diagnostics.extend(started.diagnostics.into_iter().map(said));
             started_others.push(Other { kept_under: one.kept_under().to_owned(), gate });
         }
@@ -213,7 +216,7 @@ fn on_paths(verdict: Verdict) -> Verdict {
         (None, Some(finding)) => Decision::Ask(finding.reason.clone()),
         (None, None) => Decision::Pass,
     };
-    Verdict { decision, findings }
+    Verdict::new(decision, findings)
 }
 
 /// A verdict of a plugin's, with its rules named so that none is taken for one of the guard's or another plugin's: permissions
@@ -253,7 +256,7 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_analysed_is_not_left_to_plugins() {
         let plugin = gate_builder::default_plugin().expect("a plugin");
-        let none = Limits { compute: Duration::ZERO, ..Limits::ANALYSIS };
+        let none = Limits::ANALYSIS.with_compute(Duration::ZERO);
         for (limits, blocked) in [(Limits::ANALYSIS, false), (none, true)] {
             let gate = || Gate::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());
             let analysis = Analysis::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use toolgate_host::capability::{Answer, Files, Journal};
 use toolgate_host::limits::Limits;
-use toolgate_host::{CapabilityError, Observer, Peers, Session, ToolResult};
+use toolgate_host::{CapabilityError, Observer, Peers, ToolResult};
 
 use crate::agent::{Dialect, SessionContext};
 use crate::events::Event;
@@ -78,14 +78,12 @@ async fn look(
         return Ok(());
     }
     let plugin = gate_builder::default_plugin().map_err(|error| error.to_string())?;
-    let session = Session {
-        context: json!({ "schema": 1, "agent": agent.name(), "observers": true }).to_string(),
-        ..scene.session_in(&result.call.cwd)
-    };
+    let context = json!({ "schema": 1, "agent": agent.name(), "observers": true });
+    let session = scene.session_in(&result.call.cwd).with_context(context.to_string());
     let journal = SessionEvents::new(agent, scene);
     let failed = Arc::clone(&journal.failed);
     let granted = gate_builder::granted(files, None, &Peers::default()).journal(journal);
-    let observer = Observer::new(plugin, session, granted).with_limits(Limits { call: LOOK, ..Limits::OBSERVER });
+    let observer = Observer::new(plugin, session, granted).with_limits(Limits::OBSERVER.with_call(LOOK));
     let seen = observer.try_observe(result).await.map_err(|error| error.to_string());
     if last {
         // Taking it down is time that the agent waits.

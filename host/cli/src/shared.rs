@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedReceiver;
 use toolgate_host::capability::{LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
-use toolgate_host::{
-    CallError, Capabilities, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, plain, shortened,
-};
+use toolgate_host::{CallError, Capabilities, Plugin, ProvidedTool, Provider, Signal, ToolOutput, plain, shortened};
 
 use crate::agent::{self, Dialect, SessionContext};
 use crate::approvals::Approved;
@@ -190,10 +188,8 @@ impl Shared {
         let granted = Capabilities::denied().terminal(terminal.clone()).ui(ui).message(message).log(LocalLog);
         let granted = granted.clock(LocalClock::waking(due));
         let (agent, open) = (opening.agent.name(), opening.open);
-        let session = Session {
-            context: json!({ "schema": 1, "agent": agent, "target": target, "open": open }).to_string(),
-            ..opening.scene.session_in(&opening.scene.cwd)
-        };
+        let context = json!({ "schema": 1, "agent": agent, "target": target, "open": open });
+        let session = opening.scene.session_in(&opening.scene.cwd).with_context(context.to_string());
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
         let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, Leases::of_user());
         tokio::spawn(tell(Arc::downgrade(&shared.provider), ends, called));
@@ -367,7 +363,7 @@ async fn tell(
 /// The output of a tool that did not run to its end because nobody wants to know any more.
 fn stopped(command: &str) -> ToolOutput {
     let details = json!({ "schema": 1, "command": command, "exitCode": CANCELLED }).to_string();
-    ToolOutput { text: "Cancelled".to_owned(), is_error: true, details }
+    ToolOutput::error("Cancelled").with_details(details)
 }
 
 #[cfg(test)]
@@ -377,7 +373,7 @@ mod tests {
     use tokio::sync::Notify;
 
     use toolgate_host::capability::Answer;
-    use toolgate_host::{Decision, Verdict};
+    use toolgate_host::{Decision, Session, Verdict};
 
     use super::*;
     use crate::agent::mcp::Mcp;
@@ -421,13 +417,9 @@ mod tests {
     }
 
     fn provided(name: &str, alongside: bool) -> ProvidedTool {
-        ProvidedTool {
-            name: name.to_owned(),
-            description: String::new(),
-            input_schema: "{}".to_owned(),
-            alongside,
-            longest: 1,
-        }
+        let mut tool = ProvidedTool::new(name);
+        tool.alongside = alongside;
+        tool
     }
 
     #[async_trait]
@@ -437,8 +429,7 @@ mod tests {
         }
 
         async fn run(&self, tool: &ProvidedTool, _input: &str) -> Result<ToolOutput, CallError> {
-            let output =
-                |text: String| Ok(ToolOutput { text, is_error: false, details: r#"{"schema":1,"pane":"%7"}"#.into() });
+            let output = |text: String| Ok(ToolOutput::new(text).with_details(r#"{"schema":1,"pane":"%7"}"#));
             match tool.name.as_str() {
                 "read_terminal" => output("screen".to_owned()),
                 "broken" => Err(CallError::Deadline),

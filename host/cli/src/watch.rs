@@ -195,7 +195,9 @@ async fn analysed(loaded: &[Loaded], whose: SessionRef<'_>, result: &ToolResult)
     let analysis = Analysis::new(gate_builder::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");
-    Some(ToolResult { call: call.inspect_err(told).ok()?, ..result.clone() })
+    let mut result = result.clone();
+    result.call = call.inspect_err(told).ok()?;
+    Some(result)
 }
 
 /// A component that looks.
@@ -305,7 +307,7 @@ fn session(agent: &dyn Dialect, scene: &SessionContext, reason: Option<&str>) ->
     if let Some(reason) = reason {
         context["reason"] = reason.into();
     }
-    Session { context: context.to_string(), ..scene.session_in(&scene.cwd) }
+    scene.session_in(&scene.cwd).with_context(context.to_string())
 }
 
 /// Starts an observer, and says what is wrong with its settings.
@@ -367,7 +369,7 @@ async fn once(
     let known = session::load(agent.name(), scene).observer(eye.name());
     let reach = eye.reach(agent, scene, |all| all);
     let observer = Observer::new(eye.plugin.clone(), session(agent, scene, happening.reason()), reach)
-        .with_limits(Limits { call: end.saturating_duration_since(Instant::now()), ..Limits::OBSERVER })
+        .with_limits(Limits::OBSERVER.with_call(end.saturating_duration_since(Instant::now())))
         .with_state(known.clone().unwrap_or_default());
     let mut seen = if first { start(&observer).await } else { Seen::text(tell(&observer, happening).await) };
     let over = matches!(happening, ObservedEvent::Over(_)) || !eye.remembers();

@@ -16,8 +16,8 @@ use super::blocking::apart;
 use super::hard_links::{Entries, KnownNames};
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;
-use crate::bindings::toolgate::plugin::files::FileKind;
 use crate::capability::Capability;
+use crate::capability::FileKind;
 use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE, deadline};
 
 /// The name by which components ask for rule files.

@@ -8,6 +8,7 @@
 //! - The real ones are `Local…` types; that of `extensions` is [`Peers`](crate::Peers). `message` has none in this crate:
 //!   an agent that embeds it brings its own.
 
+mod answers;
 mod blocking;
 mod clock;
 mod daemon;
@@ -26,10 +27,10 @@ mod ui;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use crate::bindings::toolgate::plugin::files::{ConfigFile, FileKind, FileStat, RealPath};
-pub use crate::bindings::toolgate::plugin::git::{Change, ChangedFile};
-pub use crate::bindings::toolgate::plugin::message::{Delivery, Outgoing};
-pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen, Wake};
+pub use answers::{
+    Answer, CapabilityError, Change, ChangedFile, ConfigFile, Delivery, FileKind, FileStat, Outgoing, Pane, RealPath,
+    Screen, Truth, Wake,
+};
 pub use clock::{Clock, LocalClock};
 pub use daemon::{Daemon, LocalDaemon};
 pub use extensions::Extensions;
@@ -44,11 +45,6 @@ pub use message::Message;
 pub(crate) use scoped_files::Narrowed;
 pub use terminal::{LocalTerminal, Terminal, Typing, tmux_version};
 pub use ui::{StderrUi, Ui};
-
-use crate::CapabilityError;
-
-/// What a capability answers.
-pub type Answer<T> = Result<T, CapabilityError>;
 
 /// Refuses everything.
 #[derive(Clone, Copy, Debug, Default)]

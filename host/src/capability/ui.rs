@@ -53,7 +53,7 @@ impl Ui for StderrUi {
     }
 
     async fn notify(&self, message: String, level: Level) -> Answer<()> {
-        writeln!(std::io::stderr(), "toolgate: {level:?}: {}", crate::plain(&message))
+        writeln!(std::io::stderr(), "toolgate: Level::{level:?}: {}", crate::plain(&message))
             .map_err(|e| CapabilityError::Other(e.to_string()))
     }
 }

@@ -5,11 +5,11 @@ use std::sync::PoisonError;
 use super::keeper::{Keeper, kept};
 use crate::capability::{Capabilities, Outgoing};
 use crate::error::CallError;
+use crate::events::{Addition, End, Lines, Started, ToolResult, Turn, Update};
 use crate::hot_swap::Slot;
-use crate::instance::{Instance, Lines};
+use crate::instance::Instance;
 use crate::session::{Role, Session};
 use crate::text;
-use crate::{Addition, End, Started, ToolResult, Turn, Update};
 
 /// Looks at what happens in a session. A component without the hook for something sees nothing of it and costs nothing.
 ///

@@ -149,8 +149,8 @@ impl SessionOf {
         }
         let input = said.get("input").unwrap_or(&call.input);
         let run = Run { tool: &call.tool, id: &call.id, input, scene: self.scene.clone() };
-        let output = self.told(run, &call.context).await;
-        let output = ToolOutput { text: self.mailbox.before(above(text("message"), output.text)), ..output };
+        let mut output = self.told(run, &call.context).await;
+        output.text = self.mailbox.before(above(text("message"), output.text));
         result(output)
     }
 

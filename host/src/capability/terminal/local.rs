@@ -24,9 +24,9 @@ use super::tmux::{Tmux, argument, find, mark, quoted};
 use super::typing::Typing;
 use super::waits::{Wait, is_channel};
 use crate::CapabilityError;
-use crate::bindings::exports::toolgate::plugin::terminal_observer::Signal;
 use crate::capability::blocking::apart;
 use crate::capability::{Answer, Pane, Screen, Wake};
+use crate::events::Signal;
 
 /// Most lines of what has scrolled out of a pane.
 const LINES: u32 = 10_000;
