@@ -20,7 +20,7 @@
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
-//! | [`capability`] | what a component may reach: traits; real, denying and recording versions | deciding who gets what |
+//! | [`capability`] | what a component may reach: traits; denying and recording versions; the real one of files | deciding who gets what |
 //! | [`limits`] | every limit, in one table with its reason | enforcing them |
 //! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
 //! | [`decide`] | a verdict to what becomes of the call: permissions, the question, the log | how a person is asked |
@@ -30,6 +30,8 @@
 //! | [`audit`] | the log of everything that was not just let through | showing it |
 //! | [`redact`] | taking secrets out of texts | deciding anything |
 //! | [`last_good`] | rule files as they were when they could last be used | whether one can be used |
+//! | [`rule_files`] | which rule files are in force where | what is in them |
+//! | `opening` | a gate that was started with them, as they are or last were | finding them |
 //! | [`private`] | files that are the user's alone | what is in them |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
 //! | `disk_store` | what is kept between runs, checked | what it is |
@@ -39,8 +41,7 @@
 //! | `wasi` | WASI with nothing behind it | capabilities |
 //! | `version` | which version of the contract a component needs | whether it fits |
 //! | `plugin` | a component from its bytes to ready to start | calls |
-//! | `hot_swap` | a plugin that is replaced while it is used | noticing that its file has changed |
-//! | [`reload`] | noticing that | what becomes of the bytes |
+//! | `hot_swap` | a plugin that is replaced while it is used | noticing that its file has changed: `toolgate-capabilities` does |
 //! | `state` | what one store has and has used | starting anything |
 //! | `instance` | one running instance and its hooks | what to do when it fails |
 //! | `peers` | the trackers and predicates of several components | what rules make of them |
@@ -70,12 +71,13 @@ pub mod last_good;
 pub mod limits;
 mod memory_image;
 pub mod one_time_permits;
+mod opening;
 mod peers;
 mod plugin;
 mod precompiled;
 pub mod redact;
-pub mod reload;
 mod role;
+pub mod rule_files;
 mod session;
 mod snapshot;
 mod state;
@@ -98,6 +100,7 @@ pub use events::{
 };
 pub use hot_swap::{Slot, SwapError};
 pub use memory_image::Initial;
+pub use opening::{OpenError, Opened, open};
 pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;

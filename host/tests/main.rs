@@ -3,5 +3,4 @@
 //! One program for all of them: code generation and linking are most of what building tests takes.
 
 mod embed;
-mod git;
-mod terminal;
+mod opening;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolgate_capabilities::LocalDaemon;
 use toolgate_host::CapabilityError;
-use toolgate_host::capability::{Daemon, LocalDaemon};
+use toolgate_host::capability::Daemon;
 use toolgate_lens_tests::fake::Fake;
 use toolgate_lens_tests::project::lay_out;
 use toolgate_lens_tests::tools::Tools;

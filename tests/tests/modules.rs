@@ -16,7 +16,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host", &["guest/commands", "host/private", "plain"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
-    ("host/cli", &["host", "host/builtin", "host/lens"]),
+    ("host/capabilities", &["host"]),
+    ("host/cli", &["host", "host/builtin", "host/capabilities", "host/lens"]),
     ("host/docs", &["guest/commands"]),
     ("host/lens", &["host/private", "plain"]),
 ];

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use toolgate_host::capability::{LocalFiles, LocalGit};
+use toolgate_capabilities::LocalGit;
+use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::Limits;
 use toolgate_host::{
     Analysis, Capabilities, Decision, Engine, Gate, Measure, Plugin, Session, Snapshots, ToolCall, Verdict,

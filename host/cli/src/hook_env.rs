@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use toolgate_host::private::passed;
+use toolgate_host::rule_files::account_home;
 
 /// The variables that say where something of the person's is.
 pub(crate) const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
@@ -107,20 +108,6 @@ fn is_in_proc(_path: &Path) -> bool {
 fn real(path: &Path) -> PathBuf {
     let found = path.ancestors().find_map(|there| Some((there.canonicalize().ok()?, path.strip_prefix(there).ok()?)));
     found.map_or_else(|| path.to_path_buf(), |(real, rest)| real.join(rest))
-}
-
-/// The home folder that the list of accounts has for this user. A variable may say anything.
-pub(crate) fn account_home() -> Option<PathBuf> {
-    let id = rustix::process::geteuid().as_raw().to_string();
-    let is_ours = |line: &&str| line.split(':').nth(2) == Some(id.as_str());
-    let home = |list: &str| list.lines().find(is_ours)?.rsplit(':').nth(1).map(PathBuf::from);
-    let known = std::fs::read_to_string("/etc/passwd").ok().and_then(|list| home(&list));
-    // Accounts may be kept elsewhere, which only the system's own programs know. They are asked once in a long while.
-    let asked = |program: &str, arguments: &[&str]| {
-        let output = std::process::Command::new(program).args(arguments).env_clear().output().ok()?;
-        home(&String::from_utf8_lossy(&output.stdout))
-    };
-    known.or_else(|| asked("/usr/bin/getent", &["passwd", &id])).or_else(|| asked("/usr/bin/id", &["-P"]))
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolgate_host::capability::{LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
+use toolgate_capabilities::{LocalClock, LocalTerminal, Typing};
+use toolgate_host::capability::{LocalLog, Message, Ui};
 use toolgate_host::{CallError, Capabilities, Plugin, ProvidedTool, Provider, Signal, ToolOutput, plain, shortened};
 
 use crate::agent::{self, Dialect, SessionContext};

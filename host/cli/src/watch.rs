@@ -16,7 +16,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
-use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing, Ui};
+use toolgate_capabilities::{LocalClock, LocalGit};
+use toolgate_host::capability::{Answer, LocalLog, Message, Outgoing, Ui};
 use toolgate_host::limits::Limits;
 use toolgate_host::{
     Analysis, Capabilities, Capability, Diagnostic, End, Granted, Level, Lines, LoadError, Observer, Plugin, Session,

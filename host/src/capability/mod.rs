@@ -1,12 +1,13 @@
-//! What a component may reach: one file per import of the contract, with the trait, the denying version, the
-//! recording one, and the real one where this crate has it.
+//! What a component may reach: one file per import of the contract, with the trait, the denying version, and the
+//! recording one.
 //!
 //! - [`Denied`] refuses everything. It stands in wherever nothing was granted, so a component that asks gets an
 //!   answer and not a trap.
 //! - [`Absent`] has nothing to give: what was granted may still not be there, like a terminal outside of one.
 //! - [`Recording`] writes down every request and hands it on to any other version.
-//! - The real ones are `Local…` types; that of `extensions` is [`Peers`](crate::Peers). `message` has none in this crate:
-//!   an agent that embeds it brings its own.
+//! - The real ones are `Local…` types. Here are those that a verdict needs: [`LocalFiles`], by which rule files are found and a
+//!   grant is narrowed to folders, and [`LocalLog`]. That of `extensions` is [`Peers`](crate::Peers). All that run programs,
+//!   hold sockets or set timers are in the crate `toolgate-capabilities`. `message` has none: an agent brings its own.
 
 mod answers;
 mod blocking;
@@ -31,20 +32,21 @@ pub use answers::{
     Answer, CapabilityError, Change, ChangedFile, ConfigFile, Delivery, FileKind, FileStat, Outgoing, Pane, RealPath,
     Screen, Truth, Wake,
 };
-pub use clock::{Clock, LocalClock};
-pub use daemon::{Daemon, LocalDaemon};
+pub use blocking::apart;
+pub use clock::Clock;
+pub use daemon::Daemon;
 pub use extensions::Extensions;
 pub(crate) use files::RULES;
 pub use files::{Files, LocalFiles};
 pub(crate) use files::{looked, rules};
-pub use git::{ELSEWHERE, Git, LocalGit};
+pub use git::Git;
 pub use journal::Journal;
 pub use kind::Capability;
 pub use log::{LocalLog, Log};
 pub use message::Message;
 pub(crate) use scoped_files::Narrowed;
-pub use terminal::{LocalTerminal, Terminal, Typing, tmux_version};
-pub use ui::{StderrUi, Ui};
+pub use terminal::Terminal;
+pub use ui::Ui;
 
 /// Refuses everything.
 #[derive(Clone, Copy, Debug, Default)]

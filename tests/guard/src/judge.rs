@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde::Serialize;
+use toolgate_capabilities::LocalGit;
 use toolgate_guest::call::{Action, Call, Field, Kind};
 use toolgate_guest::guard::{Guard, World};
-use toolgate_host::capability::{Git, LocalGit};
+use toolgate_host::capability::Git;
 use toolgate_shell::{Look, Presence};
 
 use crate::{HOME, PROJECT};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
+use toolgate_capabilities::tmux_version;
 use toolgate_host::CapabilityError;
-use toolgate_host::capability::tmux_version;
 
 use super::file::File;
 use super::report::{Check, Level};

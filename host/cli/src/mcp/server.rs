@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use toolgate_host::capability::StderrUi;
+use toolgate_capabilities::StderrUi;
 use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::client::Client;

@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::channel;
 
 use clap::Args;
+use toolgate_capabilities::reload::watch;
 use toolgate_host::plain;
-use toolgate_host::reload::watch;
 
 use super::{source, test};
 use crate::show::DIM;

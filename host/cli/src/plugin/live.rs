@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use toolgate_host::reload::{Watching, watch};
+use toolgate_capabilities::reload::{Watching, watch};
 use toolgate_host::{Granted, Slot, SwapError, plain};
 
 use super::loaded;

@@ -68,8 +68,8 @@ mod linux {
         sockopt,
     };
     use serde::{Deserialize, Serialize};
+    use toolgate_capabilities::ELSEWHERE;
     use toolgate_host::Plugin;
-    use toolgate_host::capability::ELSEWHERE;
 
     use super::SWITCH;
     use crate::hook_env::VARIABLES;

@@ -14,7 +14,6 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex as TurnMutex, OnceCell, watch};
 use tokio::task::AbortHandle;
 
-use super::Terminal;
 use super::border::{self, Border};
 use super::keys::{Effect, Key, key};
 use super::line::{Input, Line};
@@ -23,10 +22,9 @@ use super::screen::Captured;
 use super::tmux::{Tmux, argument, find, mark, quoted};
 use super::typing::Typing;
 use super::waits::{Wait, is_channel};
-use crate::CapabilityError;
-use crate::capability::blocking::apart;
-use crate::capability::{Answer, Pane, Screen, Wake};
-use crate::events::Signal;
+use toolgate_host::CapabilityError;
+use toolgate_host::Signal;
+use toolgate_host::capability::{Answer, Pane, Screen, Terminal, Wake, apart};
 
 /// Most lines of what has scrolled out of a pane.
 const LINES: u32 = 10_000;
@@ -124,7 +122,7 @@ impl LocalTerminal {
         })
     }
 
-    /// Says where the ends of watches go, once; whoever receives them calls [`crate::Provider::signalled`].
+    /// Says where the ends of watches go, once; whoever receives them calls [`toolgate_host::Provider::signalled`].
     #[must_use]
     pub fn watching(self, signals: UnboundedSender<Signal>) -> Self {
         let _ = self.0.signals.set(signals);

@@ -7,7 +7,7 @@ use tokio::io::unix::AsyncFd;
 
 use super::panes;
 use super::tmux::Tmux;
-use crate::capability::{Answer, Wake};
+use toolgate_host::capability::{Answer, Wake};
 
 /// How often it is looked whether a pane is there, where the kernel does not tell.
 const LOOK: Duration = Duration::from_secs(1);

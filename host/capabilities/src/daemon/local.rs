@@ -15,16 +15,14 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Daemon;
 use super::place::{CWD, Kind, Place, SOCKET, code_lens_socket, project_hash};
 use super::program::{Whose, whose};
 use super::wire::{Connection, PROBE, connect};
-use crate::CapabilityError;
-use crate::capability::Answer;
-use crate::capability::blocking::apart;
-use crate::capability::git::installed;
-use crate::limits::deadline;
-use crate::private::{read_regular, secret_folder};
+use crate::programs::installed;
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::{Answer, Daemon, apart};
+use toolgate_host::limits::deadline;
+use toolgate_host::private::{read_regular, secret_folder};
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(10);
