@@ -4,7 +4,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 
 wasmtime::component::bindgen!({
-    path: "../wit/v0.1",
+    path: "wit/v0.1",
     world: "plugin",
     imports: { default: async | trappable },
     exports: { default: async },

@@ -61,6 +61,22 @@ impl Granted {
 }
 
 /// Is told of what a component was refused.
+///
+/// ```no_run
+/// use toolgate_host::{Capabilities, Capability, Denials, Description, Granted};
+///
+/// struct Told;
+///
+/// impl Denials for Told {
+///     fn denied(&self, plugin: &Description, capability: Capability, what: &str) {
+///         eprintln!("{} may not reach {} {what}", plugin.name, capability.name());
+///     }
+/// }
+///
+/// # fn example(plugin: &toolgate_host::Plugin, all: Capabilities) {
+/// let granted = all.limited_and_told(&Granted::to([Capability::Log]), plugin.description(), std::sync::Arc::new(Told));
+/// # }
+/// ```
 pub trait Denials: Send + Sync {
     /// This component asked for what it was not granted. `what` is what of the capability was refused, as a path; empty for
     /// all of it.

@@ -41,6 +41,7 @@ pub(crate) struct Kind {
 pub(crate) struct Entry {
     bytes: Vec<u8>,
     start: usize,
+    #[cfg_attr(not(feature = "cranelift"), expect(dead_code, reason = "code has one that is asked for"))]
     pub(crate) measure: Measure,
 }
 
@@ -63,6 +64,7 @@ impl Entries {
         Entries { folder, kind }
     }
 
+    #[cfg(feature = "cranelift")]
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -66,6 +66,14 @@ impl Started {
 }
 
 /// A tool call that has run, and its result.
+///
+/// ```
+/// use toolgate_host::{ToolCall, ToolResult};
+///
+/// let call = ToolCall::shell("cargo test", "/home/dev/project");
+/// let result = ToolResult::new(call, "1 failed").failed(true).with_exit_code(101);
+/// assert_eq!(result.exit_code, Some(101));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolResult {

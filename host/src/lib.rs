@@ -18,6 +18,9 @@
 //! # }
 //! ```
 //!
+//! Features: `cranelift` compiles components, and `wasi` takes those that need WASI. Both are on by default. A program that only
+//! runs a component that was compiled before, as `toolgate-builtin` has it, does without both, and so without a compiler.
+//!
 //! | Module | For | Not for |
 //! |---|---|---|
 //! | [`capability`] | what a component may reach: traits; denying and recording versions; the real one of files | deciding who gets what |
@@ -51,6 +54,7 @@
 
 pub mod audit;
 mod bindings;
+#[cfg(feature = "cranelift")]
 mod cache;
 mod call;
 pub mod capability;
@@ -84,8 +88,10 @@ mod state;
 mod text;
 mod verdict;
 mod version;
+#[cfg(feature = "wasi")]
 mod wasi;
 
+#[cfg(feature = "cranelift")]
 pub use cache::Cache;
 pub use call::{Field, ToolCall, ToolKind};
 pub use capability::{Capabilities, Capability, CapabilityError, Truth};

@@ -111,6 +111,24 @@ impl Gate {
 ///
 /// `start` is called once; and again with copies of the files that cannot be used, as long as there are some.
 ///
+/// ```no_run
+/// # async fn example(plugin: toolgate_host::Plugin) -> Result<(), Box<dyn std::error::Error>> {
+/// use toolgate_host::rule_files::UserFolders;
+/// use toolgate_host::{Capabilities, Gate, Session, open};
+///
+/// let files = UserFolders::of_environment()?.layers(&["/home/dev/project".as_ref()]);
+/// let opened = open(files, None, |files| {
+///     let gate = Gate::new(plugin.clone(), Session::in_folder("/home/dev/project"), Capabilities::denied().files(files));
+///     async move {
+///         let started = gate.start().await?;
+///         Ok::<_, toolgate_host::CallError>((gate, started))
+///     }
+/// })
+/// .await?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// Those of `start`.
 pub async fn open<T, E, F>(

@@ -59,6 +59,7 @@ impl Precompiled {
 }
 
 /// Takes machine code that was kept between runs. It is copied.
+#[cfg(feature = "cranelift")]
 pub(crate) fn load_kept(engine: &wasmtime::Engine, code: &[u8]) -> wasmtime::Result<Component> {
     // SAFETY: the cache hands over what it read from a file that only this user can write, in a folder that only this user
     // can write, and whose digest is the one written with it; and what is written there is wasmtime's own output. Wasmtime

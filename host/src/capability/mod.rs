@@ -49,6 +49,14 @@ pub use terminal::Terminal;
 pub use ui::Ui;
 
 /// Refuses everything.
+///
+/// ```
+/// use toolgate_host::CapabilityError;
+/// use toolgate_host::capability::{Capability, Denied, Refuse};
+///
+/// let answer: Result<(), _> = Denied.answer(Capability::Git);
+/// assert!(matches!(answer, Err(CapabilityError::Denied(_))));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Denied;
 
@@ -57,6 +65,14 @@ impl Refuse for Denied {
 }
 
 /// Has nothing to give: every capability is `unavailable`.
+///
+/// ```
+/// use toolgate_host::CapabilityError;
+/// use toolgate_host::capability::{Absent, Capability, Refuse};
+///
+/// let answer: Result<(), _> = Absent.answer(Capability::Terminal);
+/// assert!(matches!(answer, Err(CapabilityError::Unavailable(_))));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Absent;
 
@@ -86,6 +102,16 @@ pub trait Refuse: Send + Sync {
 }
 
 /// Writes down every request, then hands it on.
+///
+/// ```no_run
+/// use toolgate_host::Capabilities;
+/// use toolgate_host::capability::{LocalFiles, Recording};
+///
+/// let files = Recording::new(LocalFiles::new());
+/// let granted = Capabilities::denied().files(files.clone());
+/// // After calls: what was asked for.
+/// assert!(files.requests().iter().all(|request| request.starts_with("files.")));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Recording<T> {
     inner: T,
@@ -114,6 +140,29 @@ impl<T> Recording<T> {
 }
 
 /// The capabilities of one instance.
+///
+/// A program grants what it has, and implements what is its own:
+///
+/// ```
+/// use toolgate_host::capability::{Answer, LocalFiles, LocalLog, Ui};
+/// use toolgate_host::{Capabilities, Level};
+///
+/// struct Screen;
+///
+/// #[async_trait::async_trait]
+/// impl Ui for Screen {
+///     async fn set_status(&self, _key: String, _text: Option<String>) -> Answer<()> {
+///         Ok(())
+///     }
+///
+///     async fn notify(&self, message: String, level: Level) -> Answer<()> {
+///         println!("{level:?}: {message}");
+///         Ok(())
+///     }
+/// }
+///
+/// let granted = Capabilities::denied().files(LocalFiles::new()).log(LocalLog).ui(Screen);
+/// ```
 #[derive(Clone)]
 pub struct Capabilities {
     pub(crate) files: Arc<dyn Files>,
