@@ -133,6 +133,13 @@ impl std::fmt::Debug for Policy {
 }
 
 /// What becomes of a call.
+///
+/// ```
+/// use toolgate_host::{Decided, Decision, Verdict};
+///
+/// let decided = Decided::new(Verdict::pass());
+/// assert!(decided.verdict.decision == Decision::Pass && decided.warnings.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decided {

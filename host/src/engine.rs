@@ -104,7 +104,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// An engine for making code that any processor of this kind can run, not just this one.
+    /// An engine for making code that any processor of this kind can run, not just this one. For build tools: which wasmtime it is
+    /// may change with any version of this crate.
     #[cfg(feature = "cranelift")]
     pub fn portable() -> Result<wasmtime::Engine, LoadError> {
         let mut config = config();
@@ -112,7 +113,7 @@ impl Engine {
         wasmtime::Engine::new(&config).map_err(LoadError::Engine)
     }
 
-    /// The wasmtime engine inside that compiles components.
+    /// The wasmtime engine inside that compiles components. Which wasmtime it is may change with any version of this crate.
     ///
     /// # Errors
     /// If wasmtime does not support this machine.

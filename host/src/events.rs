@@ -21,6 +21,13 @@ pub enum Level {
 }
 
 /// A sentence about a file, for the person who wrote it.
+///
+/// ```
+/// use toolgate_host::{Diagnostic, Level};
+///
+/// let problem = Diagnostic::new(Level::Warning, "the rule has no reason").in_file("/home/dev/project/toolgate.yaml");
+/// assert!(problem.file.is_some() && problem.line.is_none());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
@@ -119,6 +126,12 @@ pub struct Addition {
 }
 
 /// News of a tool that is still running.
+///
+/// ```
+/// use toolgate_host::Update;
+///
+/// let update = Update { call: "7".to_owned(), tool: "bash".to_owned(), partial: r#"{"output":"1 of 9"}"#.to_owned() };
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Update {
     /// [`ToolCall::id`] of the call.
@@ -130,6 +143,12 @@ pub struct Update {
 }
 
 /// The end of a tool's run.
+///
+/// ```
+/// use toolgate_host::End;
+///
+/// let end = End { call: "7".to_owned(), tool: "bash".to_owned(), is_error: false, outcome: "{}".to_owned() };
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// [`ToolCall::id`] of the call.
@@ -143,6 +162,12 @@ pub struct End {
 }
 
 /// A turn that has ended.
+///
+/// ```
+/// use toolgate_host::Turn;
+///
+/// let turn = Turn { index: Some(3), context: r#"{"schema":1,"again":false}"#.to_owned() };
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// Its number in the session, from 0, if the agent counts them.
@@ -163,6 +188,13 @@ pub struct Signal {
 }
 
 /// The description of a tool for the agent.
+///
+/// ```
+/// use toolgate_host::ProvidedTool;
+///
+/// let mut tool = ProvidedTool::new("deploy");
+/// tool.description = "Deploys the project. Use it when the tests are through.".to_owned();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProvidedTool {
@@ -188,6 +220,13 @@ impl ProvidedTool {
 }
 
 /// A tool's answer.
+///
+/// ```
+/// use toolgate_host::ToolOutput;
+///
+/// assert!(ToolOutput::error("there is no cluster").is_error);
+/// assert_eq!(ToolOutput::new("deployed").with_details(r#"{"schema":1}"#).text, "deployed");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolOutput {

@@ -22,6 +22,17 @@ use crate::session::{Role, Session};
 const GATING: [&str; 5] = ["tool-gate", "permission-gate", "session-memory", "trackers", "predicates"];
 
 /// Why a new build is not in use. The generation before it still is.
+///
+/// ```no_run
+/// # fn example(error: toolgate_host::SwapError) {
+/// use toolgate_host::SwapError;
+///
+/// match error {
+///     SwapError::HeldBack { capabilities, .. } => println!("grant it {capabilities:?} first"),
+///     other => println!("{other}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SwapError {

@@ -14,6 +14,16 @@ use crate::rule_files::{RuleFilesError, UserFolders, project_root};
 use crate::session::Session;
 
 /// Something that was started with rule files.
+///
+/// ```no_run
+/// # fn example(opened: toolgate_host::Opened<toolgate_host::Gate>) {
+/// println!("{}", opened.started.status);
+/// for (layer, path) in opened.files.rules() {
+///     println!("{layer}: {}", path.display());
+/// }
+/// let gate = opened.value;
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Opened<T> {
@@ -26,6 +36,17 @@ pub struct Opened<T> {
 }
 
 /// Why there is no gate.
+///
+/// ```no_run
+/// # fn example(error: toolgate_host::OpenError) {
+/// use toolgate_host::OpenError;
+///
+/// match error {
+///     OpenError::Rules(_) => println!("set HOME"),
+///     other => println!("{other}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {

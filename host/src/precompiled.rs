@@ -15,6 +15,17 @@ use crate::digest::Measure;
 use crate::memory_image::Initial;
 
 /// A component as machine code, inside this program's image.
+///
+/// The crate `toolgate-builtin` has the guard as one:
+///
+/// ```no_run
+/// # fn example(guard: toolgate_host::Precompiled) -> Result<(), toolgate_host::LoadError> {
+/// use toolgate_host::{Engine, Plugin};
+///
+/// let plugin = Plugin::precompiled(&Engine::new()?, "toolgate-guard", &guard)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Precompiled {
     pub(crate) code: &'static [u8],

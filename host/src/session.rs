@@ -2,6 +2,13 @@
 
 /// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
 /// check.
+///
+/// ```
+/// use toolgate_host::Role;
+/// use toolgate_host::limits::Limits;
+///
+/// assert!(Limits::of(Role::Analysis).call > Limits::of(Role::Gate).call);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Gives verdicts.

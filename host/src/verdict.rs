@@ -41,6 +41,14 @@ impl Evidence {
 }
 
 /// One reason for a verdict.
+///
+/// ```
+/// use toolgate_host::{Action, Evidence, Finding};
+///
+/// let finding = Finding::new("mine", "no-deploy", Action::Ask, "it deploys");
+/// let finding = finding.with_evidence(vec![Evidence::new("command", 4, "deploy")]);
+/// assert_eq!(finding.evidence[0].end, 10);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -73,6 +81,19 @@ impl Finding {
 /// The decision about a call. There is no "allow": that is up to whoever asked.
 ///
 /// Exhaustive on purpose: a program that acts on a decision must not compile with one that it does not know.
+///
+/// ```
+/// use toolgate_host::Decision;
+///
+/// fn may_run(decision: &Decision, confirmed: bool) -> bool {
+///     match decision {
+///         Decision::Pass | Decision::Rewrite(_) => true,
+///         Decision::Ask(_) => confirmed,
+///         Decision::Block(_) => false,
+///     }
+/// }
+/// assert!(!may_run(&Decision::Ask("Push?".to_owned()), false));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decision {
     /// No opinion: run the call.

@@ -125,6 +125,16 @@ fn no_modules_import_each_other_in_a_circle() {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
+/// The types that are generated from the contract stay where they are converted: they change with it.
+#[test]
+fn few_modules_of_the_host_know_the_generated_types() {
+    let modules = Modules::read(&root().join("host/src")).expect("the sources");
+    let knows = |to: &BTreeSet<String>| to.contains("bindings");
+    let known: Vec<&str> =
+        modules.imports().iter().filter(|(_, to)| knows(to)).map(|(from, _)| from.as_str()).collect();
+    assert_eq!(known, ["convert", "host_calls", "instance", "plugin"]);
+}
+
 /// What is not as [`CIRCLES`] says.
 fn complaints(folder: &str, modules: &Modules) -> Vec<String> {
     let listed: Vec<BTreeSet<&str>> =

@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 pub type Answer<T> = Result<T, CapabilityError>;
 
 /// Why a capability failed. It never gets another case; details are in the texts.
+///
+/// ```
+/// use toolgate_host::CapabilityError;
+///
+/// assert_eq!(CapabilityError::NotFound("no such pane".to_owned()).to_string(), "not found: no such pane");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum CapabilityError {
     /// Not granted to this component, or refused by the gate; the text has the reason.
