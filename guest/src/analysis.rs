@@ -2,29 +2,19 @@
 //!
 //! The shapes are documented where the contract is, at `interface analysis` in `wit/v0.1/hooks.wit`.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use toolgate_shell::{
-    Command, Effect, Facts, Files, Joiner, Kind, Look, Runs, Value as Text, Why, Word, extract_shell_path_hints, parse,
-};
+use toolgate_rules::command_json::{CommandJson, Writer};
+use toolgate_shell::{Facts, FileOracle, Files, extract_shell_path_hints, parse};
 
-use crate::call::{Action, Call, Field, Kind as Tool};
-use crate::guard::{BRANCH, Explanation, Guard, Layer, Passing, Test, Tested, World};
-use crate::peers::Provided;
+use toolgate_rules::call::{Action, Call, Field, Kind as Tool};
+use toolgate_rules::extensions::Provided;
+use toolgate_rules::{Explanation, Guard, GuardHost, Layer, Test, Tested, VolatileFiles};
 
 /// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
 const SCHEMA: u32 = 1;
-
-/// How many bytes of variables are in one answer. Every command has all of them, so that a text with many of both would
-/// have an answer that is much longer than itself, and a plugin that reads it no room for that; those of later commands
-/// are left out.
-const ENVIRONMENT: usize = 1 << 20;
-
-/// What a variable counts for beside its name and value: its punctuation, and why it is unknown.
-const VARIABLE: usize = 64;
 
 /// A request that was read.
 struct Request {
@@ -59,7 +49,7 @@ impl Request {
         self.home.as_deref().or_else(named)
     }
 
-    fn facts(&self, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Facts {
+    fn facts(&self, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Facts {
         let mut facts = Facts::new(&self.cwd);
         if let Some(provided) = provided {
             provided.renew(&self.command);
@@ -75,7 +65,7 @@ impl Request {
             facts = facts.complete();
         }
         match files {
-            Some(files) if self.may_change => facts.files(Rc::new(Passing(files))),
+            Some(files) if self.may_change => facts.files(Rc::new(VolatileFiles(files))),
             Some(files) => facts.files(files),
             None => facts,
         }
@@ -143,13 +133,12 @@ fn written(answer: &impl Serialize) -> Result<String, String> {
 ///
 /// # Errors
 /// If the request makes no sense; the sentence names the field.
-pub fn walk(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
+pub fn walk(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let script = parse(&request.command, &request.facts(files, provided));
-    let mut left = ENVIRONMENT;
     let trackers = names(provided);
-    let reading = Reading { source: &request.command, trackers: &trackers };
-    let commands = script.commands.iter().map(|command| reading.command(command, &mut left)).collect();
+    let mut writer = Writer::new(&request.command, &trackers);
+    let commands = script.commands.iter().map(|command| writer.command(command)).collect();
     written(&WalkAnswer { schema: SCHEMA, id: request.id.as_ref(), commands, unparsed: script.unparsed.as_deref() })
 }
 
@@ -157,7 +146,7 @@ pub fn walk(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provid
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn files(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
+pub fn files(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let facts = request.facts(files, provided);
     let script = parse(&request.command, &facts);
@@ -175,7 +164,7 @@ pub fn files(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provi
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn hints(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
+pub fn hints(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let facts = request.facts(files, provided);
     let paths = extract_shell_path_hints(&request.command, &facts, &request.workspace_root);
@@ -186,7 +175,7 @@ pub fn hints(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provi
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<String, String> {
+pub fn explain(request: &str, guard: &Guard, world: &mut dyn GuardHost) -> Result<String, String> {
     let request = Request::read(request)?;
     let call = Call {
         kind: Tool::Shell,
@@ -209,11 +198,10 @@ pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<St
             "evidence": evidence,
         })
     });
-    let mut left = ENVIRONMENT;
     let script = script.unwrap_or_default();
-    let trackers = names(guard.provided.as_ref());
-    let reading = Reading { source, trackers: &trackers };
-    let commands = script.commands.iter().map(|command| Walked { env: None, ..reading.command(command, &mut left) });
+    let trackers = names(guard.provided());
+    let mut writer = Writer::new(source, &trackers);
+    let commands = script.commands.iter().map(|command| writer.without_variables(command));
     written(&ExplainAnswer {
         schema: SCHEMA,
         id: request.id.as_ref(),
@@ -319,7 +307,7 @@ struct WalkAnswer<'a> {
     schema: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a Value>,
-    commands: Vec<Walked<'a>>,
+    commands: Vec<CommandJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unparsed: Option<&'a str>,
 }
@@ -350,221 +338,13 @@ struct ExplainAnswer<'a> {
     id: Option<&'a Value>,
     decision: &'a str,
     findings: Vec<Value>,
-    commands: Vec<Walked<'a>>,
+    commands: Vec<CommandJson<'a>>,
     considered: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unparsed: Option<&'a str>,
 }
 
-/// A word as it was written, and what it stands for.
-#[derive(Serialize)]
-struct Spelled<'a> {
-    text: Option<&'a str>,
-    span: Place,
-    value: Option<&'a str>,
-    why: Option<String>,
-}
-
-/// A command.
-#[derive(Serialize)]
-struct Walked<'a> {
-    name: Option<&'a str>,
-    args: Vec<Option<&'a str>>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    assignments: BTreeMap<&'a str, Option<&'a str>>,
-    cwd: Option<&'a str>,
-    shell_cwd: Option<&'a str>,
-    env: Option<BTreeMap<&'a str, Option<&'a str>>>,
-    span: Place,
-    words: Vec<Spelled<'a>>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    tracked: BTreeMap<&'a str, Option<&'a str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    joiner: Option<&'static str>,
-    via: &'a [String],
-    runs: &'static str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    elsewhere: bool,
-    effects: Vec<Done<'a>>,
-    unknown: Vec<Unknown>,
-}
-
-#[derive(Serialize)]
-struct Place {
-    start: usize,
-    end: usize,
-}
-
-/// An effect.
-#[derive(Serialize)]
-struct Done<'a> {
-    kind: &'static str,
-    path: Option<&'a str>,
-    glob: Option<String>,
-    certain: bool,
-}
-
-/// What is not known, and why.
-#[derive(Serialize)]
-struct Unknown {
-    at: String,
-    why: String,
-}
-
-/// One command as [`walk`] has it, for whoever judges it. `trackers` are the names of all trackers of the walk.
-pub fn command(command: &Command, source: &str, trackers: &[String]) -> Value {
-    serde_json::to_value(Reading { source, trackers }.command(command, &mut ENVIRONMENT.clone())).unwrap_or_default()
-}
-
 /// The names of all trackers of a walk.
 fn names(provided: Option<&Provided>) -> Vec<String> {
     provided.iter().flat_map(|provided| provided.trackers.names()).map(str::to_owned).collect()
-}
-
-/// What a command's parts are parts of.
-struct Reading<'a> {
-    source: &'a str,
-    trackers: &'a [String],
-}
-
-impl<'a> Reading<'a> {
-    fn words(&self, command: &'a Command) -> Vec<Spelled<'a>> {
-        let word = |word: &'a Word| Spelled {
-            text: self.source.get(word.span.start..word.span.end),
-            span: Place { start: word.span.start, end: word.span.end },
-            value: certain(word),
-            why: doubt(word),
-        };
-        command.words.iter().map(word).collect()
-    }
-
-    /// The state that other components follow. The branch as the guard follows it has values of its own.
-    fn tracked(&self, command: &'a Command) -> BTreeMap<&'a str, Option<&'a str>> {
-        let values = command.tracked.iter().map(Option::as_deref);
-        let all = self.trackers.iter().map(String::as_str).zip(values);
-        all.filter(|(name, _)| *name != BRANCH).collect()
-    }
-
-    fn command(&self, command: &'a Command, left: &mut usize) -> Walked<'a> {
-        let mut unknown = Vec::new();
-        let mut note = |at: &str, why: &dyn std::fmt::Display| {
-            unknown.push(Unknown { at: at.to_owned(), why: why.to_string() });
-        };
-        for (index, word) in command.words.iter().enumerate() {
-            if let Some(why) = doubt(word) {
-                let at = if index == 0 { "name".to_owned() } else { format!("args[{}]", index - 1) };
-                note(&at, &why);
-            }
-        }
-        if command.more_words {
-            note("args", &"more arguments are added at run time");
-        }
-        if command.unseen_script {
-            note("commands", &"it runs commands that are not visible in the text");
-        }
-        for (name, word) in &command.assignments {
-            if let Some(why) = doubt(word) {
-                note(&format!("assignments.{name}"), &why);
-            }
-        }
-        for (at, folder) in [("cwd", &command.cwd), ("shell_cwd", &command.shell_cwd)] {
-            if folder.is_none() {
-                note(at, &Why::Directory);
-            }
-        }
-        let mut env = BTreeMap::new();
-        // Once too much, always too much: an environment that is there is whole.
-        let whole = command.env.iter().all(|(name, value)| {
-            let rest = left.checked_sub(VARIABLE + name.len() + value.map_or(0, str::len));
-            *left = rest.unwrap_or_default();
-            env.insert(name, value);
-            rest.is_some()
-        });
-        let env = Some(env).filter(|_| whole);
-        match &env {
-            None => note("env", &Why::TooMuch),
-            Some(env) => {
-                for (name, _) in env.iter().filter(|(_, value)| value.is_none()) {
-                    note(&format!("env.{name}"), &Why::Variable((*name).to_owned()));
-                }
-            }
-        }
-        let named = command.effects.iter().filter_map(|effect| Some((effect, kind(effect.kind)?)));
-        let effects: Vec<Done<'_>> = named
-            .enumerate()
-            .map(|(index, (effect, kind))| {
-                if let Text::Unknown { why, .. } = &effect.path {
-                    note(&format!("effects[{index}].path"), why);
-                }
-                let (path, glob) = (effect.path.known(), glob(effect));
-                Done { kind, path, glob, certain: effect.certain }
-            })
-            .collect();
-        let mut words = command.words.iter().map(certain);
-        Walked {
-            words: self.words(command),
-            tracked: self.tracked(command),
-            name: words.next().flatten(),
-            args: words.collect(),
-            assignments: command.assignments.iter().map(|(name, word)| (name.as_str(), certain(word))).collect(),
-            cwd: command.cwd.as_deref(),
-            shell_cwd: command.shell_cwd.as_deref(),
-            env,
-            span: Place { start: command.span.start, end: command.span.end },
-            joiner: Some(command.joiner).filter(|joiner| *joiner != Joiner::First).map(|joiner| joiner.text().trim()),
-            via: &command.via,
-            runs: match command.runs {
-                Runs::Certainly => "certainly",
-                Runs::Possibly => "possibly",
-                Runs::Never => "never",
-            },
-            elsewhere: command.elsewhere,
-            effects,
-            unknown,
-        }
-    }
-}
-
-/// The one text that a word is, if that is certain.
-fn certain(word: &Word) -> Option<&str> {
-    word.known().filter(|_| !word.several)
-}
-
-/// Why a word has no certain text.
-fn doubt(word: &Word) -> Option<String> {
-    match &word.value {
-        Text::Unknown { why, .. } => Some(why.to_string()),
-        Text::Pattern(_) => Some(Why::Glob.to_string()),
-        Text::Known(_) => word.several.then(|| "it may expand to no words or to several".to_owned()),
-    }
-}
-
-/// What is known of a path that is not known as a whole, with `*` for the rest.
-fn glob(effect: &Effect) -> Option<String> {
-    match &effect.path {
-        Text::Known(_) => None,
-        Text::Pattern(pattern) => Some(pattern.clone()),
-        Text::Unknown { shape, .. } => {
-            let empty = shape.chars().all(|c| matches!(c, Text::HOLE | '/'));
-            (!empty).then(|| shape.replace(Text::HOLE, "*"))
-        }
-    }
-}
-
-/// None for what is no effect: an operand of a program of which nothing is known.
-fn kind(kind: Kind) -> Option<&'static str> {
-    match kind {
-        Kind::Mention => None,
-        Kind::Read => Some("read"),
-        Kind::Write => Some("write"),
-        Kind::Append => Some("append"),
-        Kind::Create => Some("create"),
-        Kind::Delete => Some("delete"),
-        Kind::Move => Some("move"),
-        Kind::Link => Some("link"),
-        Kind::HardLink => Some("hard-link"),
-        Kind::Mode => Some("mode"),
-        Kind::Execute => Some("execute"),
-        Kind::Send => Some("send"),
-    }
 }

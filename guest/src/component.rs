@@ -5,16 +5,17 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use toolgate_pools::Pools;
-use toolgate_shell::Look;
+use toolgate_shell::FileOracle;
 
-use self::lens::LensHost;
-use crate::facts::{Answers, Found, Remembered};
-use crate::guard::{Guard, Layer, Outcome, Problem, Tracked, World};
+use self::lens::LensImports;
+use crate::analysis as text;
 use crate::lens::{Lens, ResultFacts};
 use crate::mirror::Mirror;
 use crate::notice::{StatusLine, active};
-use crate::peers::{Ask, Provided};
-use crate::{analysis as text, call};
+use toolgate_rules::call;
+use toolgate_rules::extensions::{Ask, Provided};
+use toolgate_rules::facts::{Answers, PathKind, Remembered};
+use toolgate_rules::{Guard, GuardHost, Layer, Outcome, Problem, Tracked};
 
 mod lens;
 mod prepare;
@@ -134,7 +135,7 @@ impl lifecycle::Guest for Component {
             for call in prepare::everyday() {
                 // A place that is kept already: no rule is added for it.
                 guard.keep(&["/home/user/.config/toolgate/rules.yaml".to_owned()], call.home.as_deref());
-                guard.judge(&call, &mut crate::guard::NoWorld);
+                guard.judge(&call, &mut toolgate_rules::NoHost);
             }
             guard.forget_tests();
         });
@@ -200,7 +201,7 @@ impl lifecycle::Guest for Component {
     }
 
     fn shutdown(_reason: String) {
-        LENS.with_borrow_mut(|lens| lens.shutdown(&mut LensHost));
+        LENS.with_borrow_mut(|lens| lens.shutdown(&mut LensImports));
     }
 }
 
@@ -225,7 +226,7 @@ fn witness(outcome: tool_observer::ToolResult) {
     let (is_error, exit_code) = (outcome.is_error, outcome.exit_code);
     let call = judged(outcome.call, true, &serde_json::Value::Null);
     let outcome = Outcome { exit_code, is_error };
-    for entry in with_guard(|guard| guard.witness(&call, outcome, &mut HostWorld::default())) {
+    for entry in with_guard(|guard| guard.witness(&call, outcome, &mut GuardImports::default())) {
         let mut event = serde_json::json!({ "schema": 1, "event": entry.event });
         if !entry.certain {
             event["uncertain"] = true.into();
@@ -254,7 +255,7 @@ impl tool_observer::Guest for Component {
             cwd: call.cwd,
             is_error: outcome.is_error,
         };
-        let added = LENS.with_borrow_mut(|lens| lens.on_result(&result, &mut LensHost))?;
+        let added = LENS.with_borrow_mut(|lens| lens.on_result(&result, &mut LensImports))?;
         Some(tool_observer::Addition { text: added.text, details: added.details })
     }
 }
@@ -263,7 +264,7 @@ impl timer::Guest for Component {
     fn on_timer(id: String) {
         match MIRROR.with_borrow(Option::is_some) {
             true => terminal::on_timer(&id),
-            false => LENS.with_borrow_mut(|lens| lens.on_timer(&id, &mut LensHost)),
+            false => LENS.with_borrow_mut(|lens| lens.on_timer(&id, &mut LensImports)),
         }
     }
 }
@@ -279,7 +280,7 @@ impl tool_gate::Guest for Component {
         // Reading the input takes time in proportion to it.
         let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
         let call = judged(call, writes, &context);
-        let mut judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
+        let mut judged = with_guard(|guard| guard.judge(&call, &mut GuardImports::default()));
         show(&judged);
         MEMORY.set(judged.memory.take());
         verdict(judged)
@@ -354,7 +355,7 @@ impl analysis::Guest for Component {
     }
 
     fn explain(request: String) -> Result<String, String> {
-        with_guard(|guard| text::explain(&request, guard, &mut HostWorld::default()))
+        with_guard(|guard| text::explain(&request, guard, &mut GuardImports::default()))
     }
 
     fn rules(request: String) -> Result<String, String> {
@@ -389,7 +390,7 @@ impl Ask for Others {
 }
 
 /// What the host says of paths, for one text: files change between calls.
-fn facts() -> Option<Rc<dyn Look>> {
+fn facts() -> Option<Rc<dyn FileOracle>> {
     Some(Rc::new(Remembered::new(HostAnswers)))
 }
 
@@ -397,14 +398,14 @@ fn facts() -> Option<Rc<dyn Look>> {
 struct HostAnswers;
 
 impl Answers for HostAnswers {
-    fn stat(&self, paths: &[String]) -> Option<Vec<Found>> {
+    fn stat(&self, paths: &[String]) -> Option<Vec<PathKind>> {
         let found = files::stat(paths).ok()?.into_iter().map(|found| match found.map(|found| found.kind) {
-            None => Found::Nothing,
-            Some(files::FileKind::File) => Found::File,
-            Some(files::FileKind::Directory) => Found::Folder,
-            Some(files::FileKind::Symlink) => Found::Link,
-            Some(files::FileKind::Other) => Found::Other,
-            Some(files::FileKind::Hidden) => Found::Hidden,
+            None => PathKind::Nothing,
+            Some(files::FileKind::File) => PathKind::File,
+            Some(files::FileKind::Directory) => PathKind::Folder,
+            Some(files::FileKind::Symlink) => PathKind::Link,
+            Some(files::FileKind::Other) => PathKind::Other,
+            Some(files::FileKind::Hidden) => PathKind::Hidden,
         });
         Some(found.collect())
     }
@@ -421,11 +422,11 @@ impl Answers for HostAnswers {
 
 /// What the host knows of the surroundings, for the guard, for one call.
 #[derive(Default)]
-struct HostWorld {
-    look: Option<Rc<dyn Look>>,
+struct GuardImports {
+    look: Option<Rc<dyn FileOracle>>,
 }
 
-impl World for HostWorld {
+impl GuardHost for GuardImports {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
         if paths.is_empty() {
             return Ok(Vec::new());
@@ -483,7 +484,7 @@ impl World for HostWorld {
         }
     }
 
-    fn look(&mut self) -> Option<Rc<dyn Look>> {
+    fn look(&mut self) -> Option<Rc<dyn FileOracle>> {
         self.look.get_or_insert_with(|| Rc::new(Remembered::new(HostAnswers))).clone().into()
     }
 }

@@ -1,6 +1,6 @@
 //! What a person sees of the guard without asking: the status line, and a notice when a rule fires.
 
-use crate::call::{Action, Verdict};
+use toolgate_rules::call::{Action, Verdict};
 
 /// For how long the last violation stays in the status line, in milliseconds.
 const VIOLATION: u64 = 30_000;
@@ -65,7 +65,7 @@ impl StatusLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Finding;
+    use toolgate_rules::call::Finding;
 
     fn verdict(action: Action, reason: &str) -> Verdict {
         let (rule, reason) = ("user:r".to_owned(), reason.to_owned());

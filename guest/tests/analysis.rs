@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use toolgate_guest::analysis::{explain, files, hints, walk};
-use toolgate_guest::guard::{Guard, NoWorld};
-use toolgate_shell::{Look, Presence};
+use toolgate_rules::{Guard, NoHost};
+use toolgate_shell::{FileOracle, Presence};
 
 fn json(answer: Result<String, String>) -> Value {
     serde_json::from_str(&answer.expect("an answer")).expect("JSON")
@@ -127,7 +127,7 @@ fn a_request_that_makes_no_sense_names_the_field() {
             let error = answer.expect_err(request);
             assert!(error.contains(says), "{request}: {error}");
         }
-        assert!(explain(request, &Guard::new(), &mut NoWorld).is_err(), "{request}");
+        assert!(explain(request, &Guard::new(), &mut NoHost).is_err(), "{request}");
     }
 }
 
@@ -156,7 +156,7 @@ fn what_does_not_parse_says_so() {
 /// A place in which only a few things exist.
 struct Few;
 
-impl Look for Few {
+impl FileOracle for Few {
     fn look(&self, path: &str) -> Presence {
         match path {
             "/" | "/p" | "/p/sub" => Presence::Folder,
@@ -185,7 +185,7 @@ fn what_exists_decides() {
 fn explaining_gives_the_findings_of_the_verdict() {
     let explained = |command: &str| {
         let request = json!({"command": command, "cwd": "/p", "home": "/h", "id": 1}).to_string();
-        json(explain(&request, &Guard::new(), &mut NoWorld))
+        json(explain(&request, &Guard::new(), &mut NoHost))
     };
     let ls = explained("ls");
     assert_eq!((&ls["schema"], &ls["id"], &ls["decision"]), (&json!(1), &json!(1), &json!("pass")));

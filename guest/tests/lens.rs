@@ -17,11 +17,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Value, json};
-use toolgate_guest::call::Kind;
-use toolgate_guest::guard::Layer;
 use toolgate_guest::lens::{
-    Changed, ConfigFile, Failure, Lens, Outgoing, ResultFacts, SessionFacts, Stat, World, render,
+    Changed, ConfigFile, Failure, Lens, LensHost, Outgoing, ResultFacts, SessionFacts, Stat, render,
 };
+use toolgate_rules::Layer;
+use toolgate_rules::call::Kind;
 use toolgate_test_support::cases;
 use toolgate_test_support::skip::skip;
 
@@ -120,7 +120,7 @@ fn result(statuses: [&str; 4], text: &str) -> String {
     .to_string()
 }
 
-impl World for Fake {
+impl LensHost for Fake {
     fn config(&mut self, name: &str) -> Result<Vec<ConfigFile>, String> {
         let file = |path: &str, layer, content: String| ConfigFile {
             path: path.to_owned(),

@@ -3,11 +3,5 @@
 //! One program for all of them: code generation and linking are most of what building tests takes.
 
 mod analysis;
-mod cases;
-mod files;
 mod lens;
 mod mirror;
-mod options;
-mod schema;
-mod steering;
-mod verdicts;

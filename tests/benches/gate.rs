@@ -6,9 +6,9 @@
 use std::sync::OnceLock;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::limits::Limits;
 use toolgate_host::{Capabilities, Decision, Engine, Gate, Plugin, Session, ToolCall};
+use toolgate_rules::{Guard, NoHost};
 use toolgate_tests::{builtin, native_call, test_guest};
 
 /// Commands of the length and kind that agents send.
@@ -44,7 +44,7 @@ fn verdicts(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(format!("verdict/{name}"));
         let call = ToolCall::shell(*command, "/home/dev/project").with_home("/home/dev".to_owned());
         group.bench_function("native", |bencher| {
-            bencher.iter(|| native.judge(&native_call(&call), &mut NoWorld));
+            bencher.iter(|| native.judge(&native_call(&call), &mut NoHost));
         });
         group.bench_function("wasm", |bencher| {
             bencher.to_async(&runtime).iter(|| gate.judge(&call));

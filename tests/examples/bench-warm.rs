@@ -16,8 +16,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::{Capabilities, Engine, Gate, Plugin, Session, ToolCall};
+use toolgate_rules::{Guard, NoHost};
 use toolgate_tests::{builtin, native_call, resident, shared, target, verdict_cases};
 use wasmtime::{Instance, Module, Store, TypedFunc};
 
@@ -29,7 +29,7 @@ fn commands() -> Outcome<(Vec<String>, &'static str)> {
             let lines = text.lines().map(serde_json::from_str).collect::<Result<Vec<serde_json::Value>, _>>()?;
             (lines, "the shared cases/guard.jsonl")
         }
-        Err(_) => (verdict_cases(), "guest/tests/verdicts.jsonl, as there are no shared cases"),
+        Err(_) => (verdict_cases(), "guest/rules/tests/verdicts.jsonl, as there are no shared cases"),
     };
     Ok((cases.iter().filter_map(|case| case["command"].as_str().map(str::to_owned)).collect(), from))
 }
@@ -191,7 +191,7 @@ fn main() -> Outcome<()> {
     runtime.block_on(warm.start())?;
     for command in &commands {
         runtime.block_on(warm.judge(&call(command)));
-        guard.judge(&native_call(&call(command)), &mut NoWorld);
+        guard.judge(&native_call(&call(command)), &mut NoHost);
     }
     let mut verdict = |command: &str| {
         let call = call(command);
@@ -199,7 +199,7 @@ fn main() -> Outcome<()> {
     };
     let mut native = |command: &str| {
         let call = native_call(&call(command));
-        timed(|| guard.judge(&call, &mut NoWorld))
+        timed(|| guard.judge(&call, &mut NoHost))
     };
     Costs::of(&commands, Rounds::InARow(rounds), &mut native, &mut verdict)?.print("verdict, all packs, in a row");
     let rounds = Rounds::InTurn(rounds);

@@ -5,11 +5,11 @@ pub mod modules;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolgate_guest::call::{self, Call};
-use toolgate_guest::guard::{Guard, Layer, NoWorld};
 use toolgate_host::{
     Action, Decision, Engine, Evidence, Field, Finding, LoadError, Plugin, ToolCall, ToolKind, Verdict,
 };
+use toolgate_rules::call::{self, Call};
+use toolgate_rules::{Guard, Layer, NoHost};
 
 /// The workspace's root.
 pub fn root() -> PathBuf {
@@ -82,8 +82,10 @@ pub fn builtin(engine: &Engine) -> Result<Plugin, LoadError> {
 
 /// The guard's own cases, as JSON.
 pub fn verdict_cases() -> Vec<Value> {
-    let files =
-        [include_str!("../../guest/tests/verdicts.jsonl"), include_str!("../../guest/tests/irreversible.jsonl")];
+    let files = [
+        include_str!("../../guest/rules/tests/verdicts.jsonl"),
+        include_str!("../../guest/rules/tests/irreversible.jsonl"),
+    ];
     files.into_iter().flat_map(cases).collect()
 }
 
@@ -95,9 +97,9 @@ fn cases(lines: &str) -> impl Iterator<Item = Value> {
 /// the systems that this one succeeds where they lie beside the workspace.
 pub fn corpus() -> Vec<Value> {
     let own = [
-        include_str!("../../guest/tests/verdicts.jsonl"),
-        include_str!("../../guest/tests/irreversible.jsonl"),
-        include_str!("../../guest/tests/files.jsonl"),
+        include_str!("../../guest/rules/tests/verdicts.jsonl"),
+        include_str!("../../guest/rules/tests/irreversible.jsonl"),
+        include_str!("../../guest/rules/tests/files.jsonl"),
         include_str!("../../guest/shell/tests/walk.jsonl"),
         include_str!("../../guest/shell/tests/files.jsonl"),
         include_str!("../../guest/shell/tests/hints.jsonl"),
@@ -167,12 +169,12 @@ pub type Wrong = Vec<(Option<u32>, String)>;
 pub fn native_verdict(plain: &Guard, case: &Value) -> (Verdict, Wrong) {
     let call = native_call(&tool_call(case));
     let Some(rules) = case["rules"].as_str() else {
-        return (as_the_component_says(plain.judge(&call, &mut NoWorld)), Wrong::new());
+        return (as_the_component_says(plain.judge(&call, &mut NoHost)), Wrong::new());
     };
     let mut guard = plain.clone();
     let wrong = guard.load("rules.yaml", Layer::Project, rules.as_bytes());
     let wrong = wrong.into_iter().map(|problem| (problem.line, problem.message)).collect();
-    (as_the_component_says(guard.judge(&call, &mut NoWorld)), wrong)
+    (as_the_component_says(guard.judge(&call, &mut NoHost)), wrong)
 }
 
 fn as_the_component_says(verdict: call::Verdict) -> Verdict {

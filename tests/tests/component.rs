@@ -4,9 +4,9 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 use toolgate_guest::analysis;
-use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::capability::{LocalFiles, Recording};
 use toolgate_host::{Analysis, CallError, Capabilities, Decision, Engine, Gate, Level, Measure, Session, ToolCall};
+use toolgate_rules::{Guard, NoHost};
 use toolgate_tests::{builtin, component, corpus, native_verdict, test_guest, tool_call};
 use wit_component::DecodedWasm;
 
@@ -168,7 +168,7 @@ async fn analyses_are_those_of_the_logic() {
         assert_eq!(asked.walk(&request).await.ok(), analysis::walk(&request, None, None).ok(), "{command}");
         assert_eq!(asked.files(&request).await.ok(), analysis::files(&request, None, None).ok(), "{command}");
         assert_eq!(asked.hints(&request).await.ok(), analysis::hints(&request, None, None).ok(), "{command}");
-        let explained = analysis::explain(&request, &Guard::new(), &mut NoWorld);
+        let explained = analysis::explain(&request, &Guard::new(), &mut NoHost);
         assert_eq!(asked.explain(&request).await.ok(), explained.ok(), "{command}");
     }
 }

@@ -35,6 +35,25 @@ pub fn find(program: &str) -> Option<&'static Spec> {
     table::NAMES.get(at).and_then(|(_, spec)| table::PROGRAMS.get(usize::from(*spec)))
 }
 
+/// The spec of the program of this name that runs others. A version at the end of the name does not count where the program
+/// runs code or a language: `python3.11`, `ksh93`. Neither does `.exe`.
+#[must_use]
+pub fn find_runner(program: &str) -> Option<&'static Spec> {
+    let program = program.strip_suffix(".exe").unwrap_or(program);
+    let listed = |name: &str| find(name).filter(|spec| spec.runs.is_some());
+    listed(program).or_else(|| {
+        let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        let versioned = |runs: &Runs| matches!(runs.what, RunForm::Language(_) | RunForm::Code(_));
+        listed(bare).filter(|spec| bare != program && spec.runs.as_ref().is_some_and(versioned))
+    })
+}
+
+/// Whether the program of this name is a shell.
+#[must_use]
+pub fn is_shell(program: &str) -> bool {
+    find_runner(program).is_some_and(|spec| spec.is("sh") || spec.is("fish"))
+}
+
 /// All programs, in the order of their files' names.
 #[must_use]
 pub fn programs() -> &'static [Spec] {

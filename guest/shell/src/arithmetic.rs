@@ -2,7 +2,7 @@
 //!
 //! An unknown operand makes the result unknown, not the whole expression meaningless: what it assigns is still noted.
 
-use crate::word::name_length;
+use toolgate_shell_syntax::word::name_length;
 
 /// The variables of an expression.
 pub(crate) trait Numbers {

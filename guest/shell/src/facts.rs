@@ -22,7 +22,7 @@ pub enum Presence {
 }
 
 /// Knows which paths exist.
-pub trait Look {
+pub trait FileOracle {
     /// What is at this path, which is absolute and clean.
     fn look(&self, path: &str) -> Presence;
 
@@ -56,7 +56,7 @@ pub struct Facts {
     pub(crate) home: Option<String>,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) env_complete: bool,
-    pub(crate) files: Option<Rc<dyn Look>>,
+    pub(crate) files: Option<Rc<dyn FileOracle>>,
     pub(crate) trackers: Option<Rc<Trackers>>,
     pub(crate) may_be_zsh: bool,
 }
@@ -98,7 +98,7 @@ impl Facts {
 
     /// Which paths exist. Without this, what the text does not make itself is taken to be there.
     #[must_use]
-    pub fn files(mut self, files: Rc<dyn Look>) -> Self {
+    pub fn files(mut self, files: Rc<dyn FileOracle>) -> Self {
         self.files = Some(files);
         self
     }

@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 
 use crate::effect::{Effect, Kind};
-use crate::facts::{Facts, Look, Presence};
-use crate::path::is_within;
-use crate::walk::{Command, Runs, Script, parse};
+use crate::facts::{Facts, FileOracle, Presence};
+use crate::interpreter::{Command, Runs, Script, parse};
+use toolgate_shell_syntax::path::is_within;
 
 /// The files of a text: absolute paths, each once, in the order in which they first appear.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,6 +94,6 @@ fn is_folder(path: &str, effect: &Effect, command: &Command, facts: &Facts, dest
     // `prettier --write .`: where the command works is a folder, whatever else is known.
     let around = |folder: &String| is_within(folder, path);
     let around = effect.recursive && !destination && (path == "/" || command.folders.iter().any(around));
-    let found = |files: &std::rc::Rc<dyn Look>| files.look(path) == Presence::Folder;
+    let found = |files: &std::rc::Rc<dyn FileOracle>| files.look(path) == Presence::Folder;
     effect.folder || around || (effect.recursive && facts.files.as_ref().is_some_and(found))
 }

@@ -5,8 +5,8 @@
 //! that only reads. Every other text is cut into tokens, as a text that does not parse is.
 
 use crate::facts::Facts;
-use crate::walk::{Command, Script, parse};
-use crate::word::{Span, Value, Word};
+use crate::interpreter::{Command, Script, parse};
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// A shell outside the Bourne family.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use crate::facts::Facts;
 use crate::files::{expected, file, writes};
-use crate::path::absolute;
-use crate::walk::{Script, parse};
+use crate::interpreter::{Script, parse};
+use toolgate_shell_syntax::path::absolute;
 
 /// A name that no text contains, for the folders of a place that is not known.
 const NAMELESS: &str = "\u{1}";

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::word::Value;
+use toolgate_shell_syntax::word::Value;
 
 /// Names in the host files of systems; what ends in `.localhost` is the machine itself too (RFC 6761).
 const NAMES: &[&str] =

@@ -20,21 +20,20 @@
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
-//! | `syntax` | text to tree | values |
-//! | `walk` | the commands of a text, state on the way | what a command means |
+//! | `interpreter` | the commands of a text, state on the way | what a command means |
 //! | `scan` | what is too long or no shell text | anything that parses |
-//! | `word` | one word's value | which words a command has |
-//! | `arithmetic`, `glob` | expressions and patterns on known texts | files |
+//! | `arithmetic` | expressions on known texts | files |
 //! | `make`, `just` | what a makefile or a justfile runs | running make or just |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
 //! | `foreign` | texts for PowerShell, cmd and other shells outside the Bourne family | reading their grammar |
 //! | `wrapper` | which programs run other programs, as a table | running them |
-//! | `inline` | what scripts in other languages do, as far as they are plain | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
 //! | `tracker` | state that others add: a branch, a cluster | the directory and the variables, which the walk has |
 //! | [`tables`] | which programs the tables of `wrapper` and `effect` know | what they know |
 //! | `files`, `hints` | which files a text writes, and how their paths are shown | what a command does |
-//! | `facts`, `path` | what the caller knows; paths as text | asking the file system |
+//! | `facts` | what the caller knows | asking the file system |
+//!
+//! The grammar, words and paths are in `toolgate-shell-syntax`, scripts in other languages in `toolgate-scripts`.
 //!
 //! # What is assumed
 //!
@@ -72,37 +71,33 @@
 //! Where other readers of shell text stop is in `docs/internals/shell-readers.md`.
 
 mod arithmetic;
-mod decode;
 mod effect;
 mod facts;
 mod files;
 mod foreign;
-mod glob;
 mod hints;
 mod host;
-mod inline;
+mod interpreter;
 mod just;
 mod make;
 mod patch;
-mod path;
 mod scan;
 mod shared;
 mod succession;
-mod syntax;
 mod tracker;
-mod walk;
-mod word;
 mod wrapper;
 
 pub use effect::{Effect, Kind, Named};
-pub use facts::{Facts, Look, Presence};
+pub use facts::{Facts, FileOracle, Presence};
 pub use files::{Files, detect_files};
 pub use foreign::{ForeignShell, looks_like_powershell, parse_foreign};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
+pub use interpreter::{
+    Command, Joiner, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables, parse, resolve_word,
+};
 pub use patch::patch;
-pub use path::absolute;
 pub use shared::{Empty, Shared};
 pub use succession::Succession;
+pub use toolgate_shell_syntax::path::absolute;
+pub use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 pub use tracker::{Modifier, NameTaken, Scope, Snapshot, Subshell, Tracker, Trackers};
-pub use walk::{Command, Joiner, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables, parse, resolve_word};
-pub use word::{Span, Value, Why, Word};

@@ -193,7 +193,9 @@ impl<'t> Makefile<'t, '_> {
             let cost = needs.iter().map(|need| need.len() + 8).sum::<usize>();
             open = Some(self.rules.len());
             for target in targets.split_whitespace().map(local) {
-                let made = |name: &String| crate::path::basename(name) == crate::path::basename(target);
+                let made = |name: &String| {
+                    toolgate_shell_syntax::path::basename(name) == toolgate_shell_syntax::path::basename(target)
+                };
                 if target.starts_with('.') && !SPECIAL.contains(&target) || request.files.iter().any(made) {
                     return None;
                 }

@@ -16,9 +16,9 @@
 use rustc_hash::FxHashSet;
 
 use crate::effect::{Effect, Kind, Named};
-use crate::path::absolute;
-use crate::walk::{Command, Script};
-use crate::word::{Span, Value, Word};
+use crate::interpreter::{Command, Script};
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// What a patch does to one path.
 #[derive(Debug, PartialEq, Eq)]

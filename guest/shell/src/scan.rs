@@ -3,7 +3,7 @@
 //! Texts that are too long and texts that do not parse are cut into tokens, with quotes and escapes taken away: coarse,
 //! but nothing that is in the text is missing from the tokens.
 
-use crate::word::{Span, Value, Word};
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// Longest text that is parsed, in bytes. A command line that a person or a model writes is far below this; a
 /// longer one is scanned.

@@ -5,9 +5,9 @@
 //! for whoever asks. What is inside substitutions, wrappers and functions is in none of it.
 
 use crate::scan;
-use crate::syntax::{self, Base};
-use crate::syntax::{Connector, Item, List, Node, NodeKind, Pipeline};
-use crate::word::Span;
+use toolgate_shell_syntax::syntax::{self, Base};
+use toolgate_shell_syntax::syntax::{Connector, Item, List, Node, NodeKind, Pipeline};
+use toolgate_shell_syntax::word::Span;
 
 /// Which commands of a text have ended well, and when.
 ///
@@ -70,7 +70,7 @@ impl Succession {
         for (connector, pipeline) in &item.rest {
             match connector {
                 Connector::And => {
-                    self.link(&ended, whole(&pipeline.commands));
+                    self.link(&ended, pipeline.span());
                     ended.extend(self.pipeline(pipeline));
                 }
                 // Either of them.
@@ -129,21 +129,6 @@ impl Succession {
 
     fn link(&mut self, ended: &[Span], rest: Option<Span>) {
         self.links.extend(ended.iter().filter_map(|command| Some((*command, rest?))));
-    }
-}
-
-/// From the first to the last.
-fn whole(nodes: &[Node]) -> Option<Span> {
-    Some(Span { start: nodes.first()?.span.start, end: nodes.last()?.span.end })
-}
-
-impl List {
-    /// Where it stands.
-    fn span(&self) -> Option<Span> {
-        let first = whole(&self.items.first()?.first.commands)?;
-        let item = self.items.last()?;
-        let last = item.rest.last().map_or(&item.first, |(_, pipeline)| pipeline);
-        Some(Span { start: first.start, end: whole(&last.commands)?.end })
     }
 }
 

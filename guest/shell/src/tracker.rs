@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::word::Word;
+use toolgate_shell_syntax::word::Word;
 
 /// Names that are taken: the built-in ones, and one that hosts use.
 const RESERVED: &[&str] = &["cwd", "env", "events"];

@@ -5,10 +5,10 @@
 //! program in another language. What a spec cannot say is code in the files beside this one. Nothing here follows the commands that
 //! come out; the walk does, and asks again for each.
 
+mod argv_edit;
+mod fan_out;
 mod git;
 mod inline;
-mod many;
-mod open;
 mod options;
 mod remote;
 mod shells;
@@ -17,32 +17,32 @@ mod terminals;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod words;
+mod unwrap;
 mod xargs;
 
 use crate::foreign::ForeignShell;
-pub(crate) use crate::inline::Language;
-use crate::path::basename;
-use crate::word::Word;
-use options::Scan;
+use options::ScannedOptions;
 use table::Row;
+pub(crate) use toolgate_commands::Language;
 use toolgate_commands::OptionRun;
+use toolgate_shell_syntax::path::basename;
+use toolgate_shell_syntax::word::Word;
 
 pub(crate) use tools::unbundled;
 pub(crate) use xargs::xargs;
 
 /// One text out of several words, a blank between them.
 pub(crate) fn joined(words: &[Word]) -> Word {
-    words::join(words, " ")
+    argv_edit::join(words, " ")
 }
 
 /// A command, text or file that another command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Inner {
+pub(crate) struct NestedCommand {
     /// What it is.
     pub kind: Kind,
     /// How its surroundings differ.
-    pub change: Change,
+    pub change: ContextChange,
 }
 
 /// What is run.
@@ -72,7 +72,7 @@ pub(crate) enum Kind {
 
 /// How the surroundings of what is run differ from those of the command that runs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct ContextChange {
     /// The directory, if another one.
     pub cwd: Option<Directory>,
     /// The environment is emptied first.
@@ -125,11 +125,11 @@ pub(crate) fn knows(program: &str) -> bool {
 
 /// Whether a program of this name or path is a shell.
 pub(crate) fn is_shell(program: &str) -> bool {
-    table::find(basename(program)).is_some_and(|row| row.is("sh") || row.is("fish"))
+    toolgate_commands::is_shell(basename(program))
 }
 
 /// The commands that this one runs, in the order of its words.
-pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
+pub(crate) fn inner(words: &[Word]) -> Vec<NestedCommand> {
     let Some(program) = words.first().and_then(Word::known).map(basename) else { return Vec::new() };
     table::find(program).map(|row| Call::new(row, words).open()).unwrap_or_default()
 }
@@ -152,31 +152,31 @@ struct Call<'a> {
     /// Where the arguments that the row speaks of begin.
     from: usize,
     /// What the words before them change.
-    change: Change,
+    change: ContextChange,
     /// Whether a word among those before may be an option or not.
     unclear: bool,
 }
 
 impl<'a> Call<'a> {
     fn new(row: Row, words: &'a [Word]) -> Self {
-        Call { row, words, from: 1, change: Change::default(), unclear: false }
+        Call { row, words, from: 1, change: ContextChange::default(), unclear: false }
     }
 
-    fn open(self) -> Vec<Inner> {
-        open::open(self)
+    fn open(self) -> Vec<NestedCommand> {
+        unwrap::open(self)
     }
 
     /// Reads the options; what they change is in the second part.
-    fn scan(&self) -> (Scan, Change) {
+    fn scan(&self) -> (ScannedOptions, ContextChange) {
         let scan = options::scan(self.row, self.words, self.from);
         let change = scan.change(self.row, self.change.clone());
         (scan, change)
     }
 }
 
-impl Inner {
-    fn new(kind: Kind, change: &Change) -> Self {
-        Inner { kind, change: change.clone() }
+impl NestedCommand {
+    fn new(kind: Kind, change: &ContextChange) -> Self {
+        NestedCommand { kind, change: change.clone() }
     }
 
     /// As it is, but nobody knows whether or how often it runs.

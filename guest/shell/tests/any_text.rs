@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use toolgate_shell::{Facts, Look, Presence, parse};
+use toolgate_shell::{Facts, FileOracle, Presence, parse};
 
 struct Somewhere;
 
-impl Look for Somewhere {
+impl FileOracle for Somewhere {
     fn look(&self, path: &str) -> Presence {
         match path.len() % 4 {
             _ if path == "/w" => Presence::Folder,

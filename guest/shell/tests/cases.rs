@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use toolgate_shell::{
-    Command, Facts, Look, Presence, Runs, detect_files, extract_shell_path_hints, normalize_path, parse,
+    Command, Facts, FileOracle, Presence, Runs, detect_files, extract_shell_path_hints, normalize_path, parse,
 };
 use toolgate_test_support::cases;
 use toolgate_test_support::cases::Cases;
@@ -17,7 +17,7 @@ use toolgate_test_support::cases::Cases;
 /// What exists, by its path: `file`, `folder`.
 struct Tree(BTreeMap<String, Presence>);
 
-impl Look for Tree {
+impl FileOracle for Tree {
     fn look(&self, path: &str) -> Presence {
         self.0.get(path).copied().unwrap_or(Presence::Absent)
     }

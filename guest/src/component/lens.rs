@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use toolgate_shell::Look;
+use toolgate_shell::FileOracle;
 
 use super::bindings::exports::toolgate::plugin::{execution_observer, handover, lifecycle, renderer, turn_observer};
 use super::bindings::toolgate::plugin::types::{Error, Level};
 use super::bindings::toolgate::plugin::{clock, daemon, files, git, log, message, ui};
 use super::{Component, LENS, context, describe, diagnostic, facts};
-use crate::guard::Layer;
 use crate::lens::{self, Lens, SessionFacts};
+use toolgate_rules::Layer;
 
 /// Starts the lens, which needs no rules.
 pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {
@@ -20,23 +20,23 @@ pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {
         root: session.workspace_root,
         reason: context.get("reason").and_then(serde_json::Value::as_str).map(str::to_owned),
     };
-    let problems = LENS.with_borrow_mut(|lens| lens.start(&facts, &mut LensHost));
+    let problems = LENS.with_borrow_mut(|lens| lens.start(&facts, &mut LensImports));
     lifecycle::Started { status: String::new(), diagnostics: problems.into_iter().map(diagnostic).collect() }
 }
 
 impl execution_observer::Guest for Component {
     fn on_update(update: execution_observer::Update) {
-        LENS.with_borrow_mut(|lens| lens.on_update(&update.tool, &update.partial, &mut LensHost));
+        LENS.with_borrow_mut(|lens| lens.on_update(&update.tool, &update.partial, &mut LensImports));
     }
 
     fn on_end(end: execution_observer::End) {
-        LENS.with_borrow_mut(|lens| lens.on_end(&end.tool, &end.outcome, &mut LensHost));
+        LENS.with_borrow_mut(|lens| lens.on_end(&end.tool, &end.outcome, &mut LensImports));
     }
 }
 
 impl turn_observer::Guest for Component {
     fn on_turn_end(turn: turn_observer::Turn) -> Option<String> {
-        LENS.with_borrow_mut(|lens| lens.on_turn_end(&turn.context, &mut LensHost))
+        LENS.with_borrow_mut(|lens| lens.on_turn_end(&turn.context, &mut LensImports))
     }
 }
 
@@ -60,9 +60,9 @@ impl handover::Guest for Component {
 }
 
 /// What the host does for the lens.
-pub(super) struct LensHost;
+pub(super) struct LensImports;
 
-impl lens::World for LensHost {
+impl lens::LensHost for LensImports {
     fn config(&mut self, name: &str) -> Result<Vec<lens::ConfigFile>, String> {
         let found = files::read_config(name).map_err(|error| describe(&error))?;
         let read = found.into_iter().map(|file| lens::ConfigFile {
@@ -92,7 +92,7 @@ impl lens::World for LensHost {
         Ok(found.map(|file| lens::Changed { deleted: file.change == git::Change::Deleted, path: file.path }).collect())
     }
 
-    fn look(&mut self) -> Option<Rc<dyn Look>> {
+    fn look(&mut self) -> Option<Rc<dyn FileOracle>> {
         facts()
     }
 

@@ -1,7 +1,7 @@
 //! What is done once, when the component is packaged.
 
 use super::HEAP;
-use crate::call::{Call, Field, Kind};
+use toolgate_rules::call::{Call, Field, Kind};
 
 /// Shell texts of the kind that agents run all day.
 const TEXTS: &[&str] = &[

@@ -4,7 +4,7 @@ use super::bindings::exports::toolgate::plugin::{lifecycle, provided_tools, term
 use super::bindings::toolgate::plugin::types::{Error, Level};
 use super::bindings::toolgate::plugin::{clock, log, message, terminal, ui};
 use super::{Component, MIRROR, describe};
-use crate::mirror::{self, Failure, Mirror, Outgoing, Pane, Screen, SessionFacts, Wake, World};
+use crate::mirror::{self, Failure, Mirror, Outgoing, Pane, Screen, SessionFacts, TerminalHost, Wake};
 
 /// Starts the mirror.
 pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {
@@ -16,14 +16,14 @@ pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {
         open: context.get("open") == Some(&serde_json::Value::Bool(true)),
     };
     let mut mirror = Mirror::default();
-    mirror.start(&facts, &mut TerminalHost);
+    mirror.start(&facts, &mut TerminalImports);
     MIRROR.set(Some(mirror));
     lifecycle::Started { status: String::new(), diagnostics: Vec::new() }
 }
 
 /// A time has come.
 pub(super) fn on_timer(id: &str) {
-    with_mirror(|mirror| mirror.on_timer(id, &mut TerminalHost));
+    with_mirror(|mirror| mirror.on_timer(id, &mut TerminalImports));
 }
 
 fn with_mirror<T>(use_it: impl FnOnce(&mut Mirror) -> T) -> T {
@@ -32,7 +32,7 @@ fn with_mirror<T>(use_it: impl FnOnce(&mut Mirror) -> T) -> T {
 
 impl provided_tools::Guest for Component {
     fn describe() -> Vec<provided_tools::Tool> {
-        let tools = with_mirror(|mirror| mirror.tools(&mut TerminalHost)).iter();
+        let tools = with_mirror(|mirror| mirror.tools(&mut TerminalImports)).iter();
         let tools = tools.map(|tool| provided_tools::Tool {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
@@ -44,19 +44,19 @@ impl provided_tools::Guest for Component {
     }
 
     fn run(name: String, input: String) -> Result<provided_tools::Output, String> {
-        let answer = with_mirror(|mirror| mirror.run(&name, &input, &mut TerminalHost))?;
+        let answer = with_mirror(|mirror| mirror.run(&name, &input, &mut TerminalImports))?;
         Ok(provided_tools::Output { text: answer.text, is_error: answer.is_error, details: answer.details })
     }
 }
 
 impl terminal_observer::Guest for Component {
     fn on_signal(signal: terminal_observer::Signal) {
-        with_mirror(|mirror| mirror.on_signal(&signal.pane, signal.closed, &mut TerminalHost));
+        with_mirror(|mirror| mirror.on_signal(&signal.pane, signal.closed, &mut TerminalImports));
     }
 }
 
 /// What the host does for the mirror.
-struct TerminalHost;
+struct TerminalImports;
 
 fn failure(error: Error) -> Failure {
     match error {
@@ -66,7 +66,7 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-impl World for TerminalHost {
+impl TerminalHost for TerminalImports {
     fn session(&mut self) -> Result<String, Failure> {
         terminal::session().map_err(failure)
     }

@@ -15,9 +15,9 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 use serde_saphyr::Spanned;
 
-use super::world::{ConfigFile, World};
-use crate::guard::yaml::{Node, line, parse};
-use crate::guard::{Layer, Problem};
+use super::world::{ConfigFile, LensHost};
+use toolgate_rules::yaml::{Node, line, parse};
+use toolgate_rules::{Layer, Problem};
 
 /// Longest time that a check may take, in milliseconds: the daemon's answer must come within its own limit of 60 s
 /// anyway.
@@ -180,7 +180,7 @@ fn camel(key: &str) -> String {
 }
 
 /// The settings of all files, and what is wrong with them.
-pub(crate) fn load(world: &mut dyn World) -> (Config, Vec<Problem>) {
+pub(crate) fn load(world: &mut dyn LensHost) -> (Config, Vec<Problem>) {
     let (mut config, mut problems) = (Config::default(), Vec::new());
     match world.config("lens") {
         Ok(files) => {
@@ -261,7 +261,7 @@ fn json(value: Spanned<Node>) -> Value {
 }
 
 /// Whether the user wants messages that are rendered: `piLensRenderer` in pi's settings, and only if that is `true`.
-pub(crate) fn wants_messages(world: &mut dyn World) -> bool {
+pub(crate) fn wants_messages(world: &mut dyn LensHost) -> bool {
     let files = world.config("pi-settings").unwrap_or_default();
     let setting = |file: &ConfigFile| {
         let content = file.content.as_ref().ok()?;

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use toolgate_shell::{Facts, Files, detect_files, patch};
 
 use super::config::Filter;
-use super::world::{PATHS, World};
-use crate::call::Kind;
+use super::world::{LensHost, PATHS};
+use toolgate_rules::call::Kind;
 
 /// Longest path that a system can have, in bytes.
 const LONGEST: usize = 4_096;
@@ -51,7 +51,7 @@ pub(crate) struct Found {
 }
 
 /// The files that a tool wrote, absolute, as far as its call says them.
-pub(crate) fn written(result: &ResultFacts, home: Option<&str>, bash: bool, world: &mut dyn World) -> Vec<String> {
+pub(crate) fn written(result: &ResultFacts, home: Option<&str>, bash: bool, world: &mut dyn LensHost) -> Vec<String> {
     let under = |path: &String| match path.starts_with('/') {
         true => path.clone(),
         // As it stands: what `..` leads to is decided by links.
@@ -80,7 +80,7 @@ pub(crate) fn written(result: &ResultFacts, home: Option<&str>, bash: bool, worl
 }
 
 /// Those of these absolute paths that are checked.
-pub(crate) fn select(paths: Vec<String>, root: &str, filter: &Filter, world: &mut dyn World) -> Vec<Found> {
+pub(crate) fn select(paths: Vec<String>, root: &str, filter: &Filter, world: &mut dyn LensHost) -> Vec<Found> {
     let fits = |path: &String| path.starts_with('/') && path.len() <= LONGEST && !path.contains('\0');
     let mut seen = HashSet::new();
     let paths: Vec<String> = paths.into_iter().filter(fits).filter(|path| seen.insert(path.clone())).collect();

@@ -62,14 +62,14 @@ use serde_json::{Value, json};
 pub use config::Config;
 pub use files::ResultFacts;
 pub use render::{Span, render};
-pub use world::{Changed, ConfigFile, Failure, Outgoing, PATHS, Stat, World};
+pub use world::{Changed, ConfigFile, Failure, LensHost, Outgoing, PATHS, Stat};
 
-use crate::guard::Problem;
 use checked::Checked;
 use config::Filter;
 use files::Found;
 use report::{Report, Status, Statuses};
 use subagents::{Event, Step, Subagents};
+use toolgate_rules::Problem;
 use turns::Turns;
 
 /// The key of the status line.
@@ -141,7 +141,7 @@ pub struct Lens {
 impl Lens {
     /// Reads the settings, and says what is wrong with them. If the session really starts, the daemon is started too,
     /// and the person hears that all is ready; a daemon that does not start is a problem and no more.
-    pub fn start(&mut self, session: &SessionFacts, world: &mut dyn World) -> Vec<Problem> {
+    pub fn start(&mut self, session: &SessionFacts, world: &mut dyn LensHost) -> Vec<Problem> {
         let root = if session.root.is_empty() { &session.cwd } else { &session.root };
         self.root.clone_from(root);
         self.home.clone_from(&session.home);
@@ -181,7 +181,7 @@ impl Lens {
     }
 
     /// Checks the files that a tool wrote.
-    pub fn on_result(&mut self, result: &ResultFacts, world: &mut dyn World) -> Option<Addition> {
+    pub fn on_result(&mut self, result: &ResultFacts, world: &mut dyn LensHost) -> Option<Addition> {
         if !self.config.enabled || self.subagents.is_closed() {
             return None;
         }
@@ -200,7 +200,7 @@ impl Lens {
     }
 
     /// News of a tool that runs.
-    pub fn on_update(&mut self, tool: &str, partial: &str, world: &mut dyn World) {
+    pub fn on_update(&mut self, tool: &str, partial: &str, world: &mut dyn LensHost) {
         if !self.config.enabled || tool != DELEGATES {
             return;
         }
@@ -212,7 +212,7 @@ impl Lens {
     }
 
     /// A tool's run ended, well or not.
-    pub fn on_end(&mut self, tool: &str, outcome: &str, world: &mut dyn World) {
+    pub fn on_end(&mut self, tool: &str, outcome: &str, world: &mut dyn LensHost) {
         if !self.config.enabled {
             return;
         }
@@ -233,7 +233,7 @@ impl Lens {
     }
 
     /// A time has come that was scheduled.
-    pub fn on_timer(&mut self, id: &str, world: &mut dyn World) {
+    pub fn on_timer(&mut self, id: &str, world: &mut dyn LensHost) {
         if self.config.enabled && id == TIMER {
             self.drive(Event::Timer, world);
         }
@@ -242,7 +242,7 @@ impl Lens {
     /// The turn ends. A text is what the agent has to look at before; there is none if it was sent on already, which
     /// the host's `context`, a JSON text, says with `"again": true`. Where calls may have run that nobody was told of, it has
     /// `"unseen": true`.
-    pub fn on_turn_end(&mut self, context: &str, world: &mut dyn World) -> Option<String> {
+    pub fn on_turn_end(&mut self, context: &str, world: &mut dyn LensHost) -> Option<String> {
         if !self.config.enabled || self.subagents.is_closed() {
             return None;
         }
@@ -258,7 +258,7 @@ impl Lens {
         text
     }
 
-    fn sweep(&mut self, world: &mut dyn World) -> Option<String> {
+    fn sweep(&mut self, world: &mut dyn LensHost) -> Option<String> {
         // Without a clock nobody knows which changes are the turn's.
         if !self.config.turn_end_sweep || !self.turns.is_busy() || world.now().is_none() {
             return None;
@@ -271,7 +271,7 @@ impl Lens {
     }
 
     /// The session ends.
-    pub fn shutdown(&mut self, world: &mut dyn World) {
+    pub fn shutdown(&mut self, world: &mut dyn LensHost) {
         self.subagents.close();
         // An instance of another role never started it.
         if !self.config.enabled || self.root.is_empty() {
@@ -312,7 +312,7 @@ impl Lens {
     }
 
     /// One event, and whatever follows from it at once.
-    fn drive(&mut self, event: Event, world: &mut dyn World) {
+    fn drive(&mut self, event: Event, world: &mut dyn LensHost) {
         let mut next = Some(event);
         while let Some(event) = next.take() {
             match self.subagents.on(event, world.monotonic()) {
@@ -328,7 +328,7 @@ impl Lens {
         }
     }
 
-    fn check_subagents(&mut self, world: &mut dyn World) {
+    fn check_subagents(&mut self, world: &mut dyn LensHost) {
         let mut found = self.changed(world);
         found.retain(|file| !self.checked.knows(file));
         // No text goes back from here: without a message the agent hears of issues at the end of the turn.
@@ -336,7 +336,7 @@ impl Lens {
     }
 
     /// The files that changed since the last turn, by what git says.
-    fn changed(&mut self, world: &mut dyn World) -> Vec<Found> {
+    fn changed(&mut self, world: &mut dyn LensHost) -> Vec<Found> {
         let changed = match world.changed_files(&self.root) {
             Ok(changed) => changed,
             Err(error) => {
@@ -355,7 +355,7 @@ impl Lens {
 
     /// One `fullCheck`, with everything that is shown of it. `told` says that the agent gets the text. `None` if
     /// nothing was checked.
-    fn check(&mut self, mut files: Vec<Found>, told: bool, world: &mut dyn World) -> Option<Report> {
+    fn check(&mut self, mut files: Vec<Found>, told: bool, world: &mut dyn LensHost) -> Option<Report> {
         if files.is_empty() {
             return None;
         }
@@ -395,7 +395,7 @@ impl Lens {
         Some(report)
     }
 
-    fn ask(&mut self, files: &[Found], began: Option<u64>, world: &mut dyn World) -> Result<Report, String> {
+    fn ask(&mut self, files: &[Found], began: Option<u64>, world: &mut dyn LensHost) -> Result<Report, String> {
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let params = json!({ "files": paths, "config": self.config.request() }).to_string();
         let mut answer = world.request("fullCheck", &params);
@@ -410,19 +410,19 @@ impl Lens {
         Report::read(&answer, files.len(), duration)
     }
 
-    fn is_paused(&self, world: &mut dyn World) -> bool {
+    fn is_paused(&self, world: &mut dyn LensHost) -> bool {
         let Some((until, now)) = self.paused.zip(world.now()) else { return false };
         // A clock that jumped back must not make it longer.
         (1..=PAUSE).contains(&until.saturating_sub(now))
     }
 
     /// After a failure that cost the agent's time there is none to lose for a while.
-    fn failed(&mut self, began: Option<u64>, world: &mut dyn World) {
+    fn failed(&mut self, began: Option<u64>, world: &mut dyn LensHost) {
         let costly = world.monotonic().zip(began).is_some_and(|(now, began)| now.saturating_sub(began) >= COSTLY);
         self.paused = if costly { world.now().map(|now| now + PAUSE) } else { None };
     }
 
-    fn log(&mut self, line: String, world: &mut dyn World) {
+    fn log(&mut self, line: String, world: &mut dyn LensHost) {
         if self.logged != line {
             world.log(&text::clean(&line));
             self.logged = line;
@@ -431,6 +431,6 @@ impl Lens {
 }
 
 /// Sets the status line, which other instances set as well: the host knows what it says already.
-fn publish(statuses: Statuses, world: &mut dyn World) {
+fn publish(statuses: Statuses, world: &mut dyn LensHost) {
     world.set_status(STATUS, Some(&statuses.json().to_string()));
 }

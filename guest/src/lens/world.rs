@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use toolgate_shell::Look;
+use toolgate_shell::FileOracle;
 
-use crate::guard::Layer;
+use toolgate_rules::Layer;
 
 /// A configuration file that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct Outgoing {
 }
 
 /// What the lens may ask and do.
-pub trait World {
+pub trait LensHost {
     /// Configuration files by name, as far as they exist: `lens` for the rule files of the user, then the project's
     /// `.pi-lens.json`, then the rule files of the project; `pi-settings` for `~/.pi/agent/settings.json`.
     ///
@@ -83,7 +83,7 @@ pub trait World {
     fn changed_files(&mut self, folder: &str) -> Result<Vec<Changed>, String>;
 
     /// Facts about files for the shell engine.
-    fn look(&mut self) -> Option<Rc<dyn Look>> {
+    fn look(&mut self) -> Option<Rc<dyn FileOracle>> {
         None
     }
 

@@ -179,8 +179,8 @@ pub(crate) fn pastes(shell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call;
-    use crate::guard::{Guard, NoWorld};
+    use toolgate_rules::call;
+    use toolgate_rules::{Guard, NoHost};
 
     #[test]
     fn codes_are_read_as_far_as_they_are_whole() {
@@ -214,7 +214,7 @@ mod tests {
                 workspace: "/home/user/project".into(),
                 ..call::Call::default()
             };
-            let verdict = Guard::new().judge(&call, &mut NoWorld);
+            let verdict = Guard::new().judge(&call, &mut NoHost);
             assert_eq!(verdict.action(), None, "{shell:?}");
         }
     }

@@ -47,7 +47,7 @@ use serde_json::json;
 pub use hook::Shell;
 pub use output::{Activity, Ends, Output, between, bounded, last_command};
 pub use prompt::Prompt;
-pub use world::{Failure, Outgoing, Pane, Screen, Wake, World};
+pub use world::{Failure, Outgoing, Pane, Screen, TerminalHost, Wake};
 pub use wrap::{Form, wrap};
 
 use pane::Shared;
@@ -149,7 +149,7 @@ pub struct Mirror {
 
 impl Mirror {
     /// Begins a session.
-    pub fn start(&mut self, session: &SessionFacts, world: &mut dyn World) {
+    pub fn start(&mut self, session: &SessionFacts, world: &mut dyn TerminalHost) {
         self.session = session.clone();
         if session.open && !world.schedule(OPEN, 0) {
             world.log("without timers the pane is opened at the first use");
@@ -157,12 +157,12 @@ impl Mirror {
     }
 
     /// The tools that are offered: none outside tmux.
-    pub fn tools(&self, world: &mut dyn World) -> &'static [Tool] {
+    pub fn tools(&self, world: &mut dyn TerminalHost) -> &'static [Tool] {
         if matches!(world.session(), Err(Failure::Unavailable(_) | Failure::Denied(_))) { &[] } else { TOOLS }
     }
 
     /// Runs a tool on its input, a JSON text. An error is a sentence for the agent.
-    pub fn run(&mut self, tool: &str, input: &str, world: &mut dyn World) -> Result<Answer, String> {
+    pub fn run(&mut self, tool: &str, input: &str, world: &mut dyn TerminalHost) -> Result<Answer, String> {
         let wrong = |error: serde_json::Error| format!("invalid input for {tool}: {error}");
         match tool {
             "bash" => {
@@ -179,7 +179,7 @@ impl Mirror {
     }
 
     /// A time has come.
-    pub fn on_timer(&mut self, id: &str, world: &mut dyn World) {
+    pub fn on_timer(&mut self, id: &str, world: &mut dyn TerminalHost) {
         if id == OPEN
             && let Err(why) = self.ready(world)
         {
@@ -188,7 +188,7 @@ impl Mirror {
     }
 
     /// A prompt was drawn in a pane, or it is gone.
-    pub fn on_signal(&mut self, pane: &str, closed: bool, world: &mut dyn World) {
+    pub fn on_signal(&mut self, pane: &str, closed: bool, world: &mut dyn TerminalHost) {
         let Some(at) = self.panes.iter().position(|known| known.id == pane) else { return };
         if closed {
             self.panes.remove(at);
@@ -200,7 +200,7 @@ impl Mirror {
         self.panes[at].catch_up(&self.session, world);
     }
 
-    fn bash(&mut self, command: &str, seconds: f64, world: &mut dyn World) -> Result<Answer, String> {
+    fn bash(&mut self, command: &str, seconds: f64, world: &mut dyn TerminalHost) -> Result<Answer, String> {
         let pane = self.ready(world)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53 for sure")]
         let limit = (seconds * 1_000.0).ceil() as u64;
@@ -213,7 +213,7 @@ impl Mirror {
         Ok(Answer { text, is_error: code != Some(0), details: details.to_string() })
     }
 
-    fn read(&self, lines: u32, world: &mut dyn World) -> Result<Answer, String> {
+    fn read(&self, lines: u32, world: &mut dyn TerminalHost) -> Result<Answer, String> {
         let panes = world.panes().map_err(Failure::text)?;
         let none = "no shared terminal yet; the first command opens one";
         // It may run beside a command, in an instance that knows nothing of that.

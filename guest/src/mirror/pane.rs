@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::hook::{self, Codes, Shell};
 use super::output::{Activity, LINES, last_command, overlap};
 use super::prompt::Prompt;
-use super::world::{Failure, Outgoing, Pane, Screen, Wake, World};
+use super::world::{Failure, Outgoing, Pane, Screen, TerminalHost, Wake};
 use super::{KIND, Mirror, SessionFacts};
 
 /// Most panes that are opened in a session because something runs in the others.
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
 
 impl Mirror {
     /// A pane in which a command can be typed.
-    pub(crate) fn ready(&mut self, world: &mut dyn World) -> Result<&mut Shared, String> {
+    pub(crate) fn ready(&mut self, world: &mut dyn TerminalHost) -> Result<&mut Shared, String> {
         let panes = world.panes().map_err(Failure::text)?;
         self.panes.retain(|known| panes.iter().any(|pane| pane.id == known.id));
         let mut free = None;
@@ -98,7 +98,7 @@ impl Mirror {
     }
 
     /// The current pane, if what runs in it ends at once: users type commands, too.
-    fn becomes_free(&mut self, world: &mut dyn World) -> Option<usize> {
+    fn becomes_free(&mut self, world: &mut dyn TerminalHost) -> Option<usize> {
         let at = self.panes.iter().position(|known| known.id == self.current)?;
         let current = self.panes.get(at)?;
         let next = hook::agent_channel(&current.id, current.sequence + 1);
@@ -109,7 +109,7 @@ impl Mirror {
 
     /// Whether the shell of a pane that was used waits at its prompt, be it that something is typed there. Between two
     /// commands of a loop the shell is in the foreground, too, but at no prompt.
-    fn waits(&mut self, panes: &[Pane], at: usize, world: &mut dyn World) -> bool {
+    fn waits(&mut self, panes: &[Pane], at: usize, world: &mut dyn TerminalHost) -> bool {
         let free = |shared: &&mut Shared| !shared.unusable && is_free(panes, &shared.id);
         let Some(shared) = self.panes.get_mut(at).filter(free) else { return false };
         if shared.lost {
@@ -125,7 +125,7 @@ impl Mirror {
     }
 
     /// A pane that was not used so far.
-    fn other(&self, panes: &[Pane], world: &mut dyn World) -> Result<Shared, String> {
+    fn other(&self, panes: &[Pane], world: &mut dyn TerminalHost) -> Result<Shared, String> {
         let first = self.panes.is_empty();
         if let Some(target) = &self.session.target {
             let pane = panes.iter().find(|pane| pane.id == *target).filter(|pane| !pane.of_agent);
@@ -162,7 +162,7 @@ impl Mirror {
     }
 
     /// A pane, prepared and kept for a later start of the agent.
-    fn kept(&self, pane: &Pane, panes: &[Pane], new: bool, world: &mut dyn World) -> Result<Shared, String> {
+    fn kept(&self, pane: &Pane, panes: &[Pane], new: bool, world: &mut dyn TerminalHost) -> Result<Shared, String> {
         let shared = prepared(pane, &self.session, new, world)?;
         let own = panes.iter().find(|pane| pane.of_agent).map(|own| hook::pane_of(&own.id));
         for name in own.iter().map(String::as_str).chain([hook::PANE]) {
@@ -176,7 +176,11 @@ impl Mirror {
 }
 
 /// The pane that an earlier start of this agent has left, or that nobody else uses.
-pub(crate) fn find(panes: &[Pane], session: &SessionFacts, world: &mut dyn World) -> Result<Option<String>, String> {
+pub(crate) fn find(
+    panes: &[Pane],
+    session: &SessionFacts,
+    world: &mut dyn TerminalHost,
+) -> Result<Option<String>, String> {
     if session.target.is_some() {
         return Ok(session.target.clone());
     }
@@ -208,7 +212,7 @@ pub(crate) fn is_free(panes: &[Pane], id: &str) -> bool {
 }
 
 /// Waits until the shell of a new pane waits for a command.
-fn started(id: &str, world: &mut dyn World) -> Result<Pane, String> {
+fn started(id: &str, world: &mut dyn TerminalHost) -> Result<Pane, String> {
     let mut before = Screen::default();
     for _ in 0..SHELL_STARTS / PAUSE {
         let panes = world.panes().map_err(Failure::text)?;
@@ -224,7 +228,7 @@ fn started(id: &str, world: &mut dyn World) -> Result<Pane, String> {
     Err("the shell in the new pane did not start, or is neither bash nor zsh".to_owned())
 }
 
-fn pause(id: &str, world: &mut dyn World) -> Result<(), String> {
+fn pause(id: &str, world: &mut dyn TerminalHost) -> Result<(), String> {
     match world.wait_for(id, "pi-pause", PAUSE).map_err(Failure::text)? {
         Wake::Closed => Err("the pane was closed".to_owned()),
         Wake::Cancelled => Err("Cancelled".to_owned()),
@@ -233,7 +237,7 @@ fn pause(id: &str, world: &mut dyn World) -> Result<(), String> {
 }
 
 /// Makes the shell of a pane count its prompts, unless it does already. In a `new` pane nothing is typed.
-fn prepared(pane: &Pane, session: &SessionFacts, new: bool, world: &mut dyn World) -> Result<Shared, String> {
+fn prepared(pane: &Pane, session: &SessionFacts, new: bool, world: &mut dyn TerminalHost) -> Result<Shared, String> {
     let id = pane.id.as_str();
     let shell = Shell::named(&pane.command).ok_or_else(|| format!("{} is neither bash nor zsh", pane.command))?;
     let mut shared =
@@ -253,7 +257,7 @@ fn prepared(pane: &Pane, session: &SessionFacts, new: bool, world: &mut dyn Worl
 impl Shared {
     /// Whether the hook is there: it counts a line that is thrown away, and one that is empty, within so many milliseconds
     /// each. The prompt is then known, too: its height is what an empty line adds.
-    fn answers(&mut self, keys: &[&str], limit: u32, world: &mut dyn World) -> Result<bool, String> {
+    fn answers(&mut self, keys: &[&str], limit: u32, world: &mut dyn TerminalHost) -> Result<bool, String> {
         for key in keys {
             let before = self.resting(world, |_| true)?;
             world.send_keys(&self.id, &[key]).map_err(Failure::text)?;
@@ -275,7 +279,7 @@ impl Shared {
     }
 
     /// Types the hook, and learns the prompt of the screen that it clears.
-    fn hook(&mut self, shell: Shell, new: bool, world: &mut dyn World) -> Result<(), String> {
+    fn hook(&mut self, shell: Shell, new: bool, world: &mut dyn TerminalHost) -> Result<(), String> {
         let session = world.session().map_err(Failure::text)?;
         for attempt in 0..ATTEMPTS {
             if attempt > 0 || !new {
@@ -299,7 +303,7 @@ impl Shared {
     }
 
     /// Takes the hook out of sight.
-    fn cleared(&mut self, world: &mut dyn World) -> Result<(), String> {
+    fn cleared(&mut self, world: &mut dyn TerminalHost) -> Result<(), String> {
         world.send_text(&self.id, " clear").map_err(Failure::text)?;
         world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
         if self.reaches(self.sequence + 1, HOOK_ANSWERS, world)? {
@@ -311,13 +315,13 @@ impl Shared {
     }
 
     /// The exit codes of the last prompts.
-    pub(crate) fn codes(&self, world: &mut dyn World) -> Result<Codes, String> {
+    pub(crate) fn codes(&self, world: &mut dyn TerminalHost) -> Result<Codes, String> {
         let text = world.variable(&hook::codes_of(&self.id)).map_err(Failure::text)?;
         Ok(Codes::read(&text.unwrap_or_default()))
     }
 
     /// Waits for a prompt, in milliseconds.
-    pub(crate) fn reaches(&self, sequence: u64, limit: u32, world: &mut dyn World) -> Result<bool, String> {
+    pub(crate) fn reaches(&self, sequence: u64, limit: u32, world: &mut dyn TerminalHost) -> Result<bool, String> {
         let mut left = limit;
         loop {
             if self.codes(world)?.last().is_some_and(|last| last >= sequence) {
@@ -342,7 +346,11 @@ impl Shared {
 
     /// The screen once a prompt is drawn that fits, else once it stays as it is. The signal comes before the prompt is
     /// drawn, and on a machine at work some time before.
-    pub(crate) fn resting(&self, world: &mut dyn World, fits: impl Fn(&Screen) -> bool) -> Result<Screen, String> {
+    pub(crate) fn resting(
+        &self,
+        world: &mut dyn TerminalHost,
+        fits: impl Fn(&Screen) -> bool,
+    ) -> Result<Screen, String> {
         let mut before = Screen::default();
         let (mut since, mut looks, mut time) = (0, 0, 0);
         let begin = world.now();
@@ -376,14 +384,14 @@ impl Shared {
     }
 
     /// Looks at the prompts that came since, and tells the agent what its user did.
-    pub(crate) fn catch_up(&mut self, session: &SessionFacts, world: &mut dyn World) {
+    pub(crate) fn catch_up(&mut self, session: &SessionFacts, world: &mut dyn TerminalHost) {
         if let Err(why) = self.told(session, world) {
             world.log(&why);
         }
         self.watch(world);
     }
 
-    fn told(&mut self, session: &SessionFacts, world: &mut dyn World) -> Result<(), String> {
+    fn told(&mut self, session: &SessionFacts, world: &mut dyn TerminalHost) -> Result<(), String> {
         let codes = self.codes(world)?;
         let Some(last) = codes.last().filter(|last| *last > self.sequence) else { return Ok(()) };
         let owed = self.owed.min(last - self.sequence);
@@ -428,7 +436,7 @@ impl Shared {
     }
 
     /// Has the next prompt told.
-    pub(crate) fn watch(&self, world: &mut dyn World) {
+    pub(crate) fn watch(&self, world: &mut dyn TerminalHost) {
         if let Err(failure) = world.watch(&self.id, &hook::user_channel(&self.id, self.sequence + 1)) {
             world.log(&failure.text());
         }
@@ -447,7 +455,7 @@ fn added(before: &Screen, screen: &Screen) -> usize {
 }
 
 /// The directory of a pane's shell.
-pub(crate) fn folder(id: &str, world: &mut dyn World) -> Option<String> {
+pub(crate) fn folder(id: &str, world: &mut dyn TerminalHost) -> Option<String> {
     world.panes().ok()?.into_iter().find(|pane| pane.id == id).map(|pane| pane.cwd)
 }
 

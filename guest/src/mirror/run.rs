@@ -6,7 +6,7 @@ use super::hook::{self, Shell};
 use super::output::{Ends, LINES, between, bounded};
 use super::pane::Shared;
 use super::prompt::Prompt;
-use super::world::{Failure, Pane, Screen, Wake, World};
+use super::world::{Failure, Pane, Screen, TerminalHost, Wake};
 use super::wrap::{Form, wrap};
 
 /// The exit code of a command that took too long, as `timeout` has it.
@@ -75,7 +75,7 @@ enum End {
 
 impl Shared {
     /// Types a command, and waits for it as long as it may take, in milliseconds. An error says why nothing was run.
-    pub(crate) fn run(&mut self, command: &str, limit: u64, world: &mut dyn World) -> Result<Run, String> {
+    pub(crate) fn run(&mut self, command: &str, limit: u64, world: &mut dyn TerminalHost) -> Result<Run, String> {
         let from = world.now().unwrap_or_default();
         let typed = self.typed(command, world)?;
         let prompt = self.prompt.clone();
@@ -88,7 +88,7 @@ impl Shared {
     }
 
     /// Types, and looks whether the line holds that and nothing else before anybody presses Enter.
-    fn typed(&mut self, command: &str, world: &mut dyn World) -> Result<Screen, String> {
+    fn typed(&mut self, command: &str, world: &mut dyn TerminalHost) -> Result<Screen, String> {
         for attempt in 0..ATTEMPTS {
             let cd = (self.folder != self.cwd).then_some(self.cwd.as_str());
             let form = wrap(command, cd, self.shell, self.pastes)?;
@@ -115,7 +115,7 @@ impl Shared {
     }
 
     /// Waits until the line holds a text and nothing else.
-    fn arrived(&self, text: &str, world: &mut dyn World) -> Result<Option<Screen>, String> {
+    fn arrived(&self, text: &str, world: &mut dyn TerminalHost) -> Result<Option<Screen>, String> {
         let (mut last, mut same, mut since) = (Screen::default(), 0, None);
         for _ in 0..LOOKS {
             let screen = world.capture(&self.id, SEEN).map_err(Failure::text)?;
@@ -136,7 +136,7 @@ impl Shared {
     }
 
     /// Throws away what is on the line.
-    fn discard(&mut self, world: &mut dyn World) -> Result<(), String> {
+    fn discard(&mut self, world: &mut dyn TerminalHost) -> Result<(), String> {
         world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
         self.owed += 1;
         self.settle(world)
@@ -144,7 +144,7 @@ impl Shared {
 
     /// Makes sure that nothing is typed at the prompt. What the user had typed stays in sight. C-u would not do: bash keeps
     /// what is right of the cursor, and a key before it may have opened a search.
-    fn empty(&mut self, world: &mut dyn World) -> Result<(), String> {
+    fn empty(&mut self, world: &mut dyn TerminalHost) -> Result<(), String> {
         if self.prompt.is_stuck() {
             world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
             self.owed += 1;
@@ -155,7 +155,7 @@ impl Shared {
     }
 
     /// Waits for the prompts that are owed, and takes the last one for what it is.
-    fn settle(&mut self, world: &mut dyn World) -> Result<(), String> {
+    fn settle(&mut self, world: &mut dyn TerminalHost) -> Result<(), String> {
         self.reaches(self.sequence + self.owed, SETTLES, world)?;
         let last = self.codes(world)?.last().unwrap_or(self.sequence).max(self.sequence);
         self.owed = self.owed.saturating_sub(last - self.sequence);
@@ -190,7 +190,7 @@ impl Shared {
     }
 
     /// Waits until a prompt comes, or until it is clear that none will.
-    fn wait(&mut self, next: u64, until: u64, limit: u64, world: &mut dyn World) -> End {
+    fn wait(&mut self, next: u64, until: u64, limit: u64, world: &mut dyn TerminalHost) -> End {
         let (mut slice, mut waited) = (SLICES.0, 0);
         let mut seen = Seen::default();
         loop {
@@ -229,7 +229,7 @@ impl Shared {
     }
 
     /// Whether a prompt has come.
-    fn done(&self, next: u64, world: &mut dyn World) -> Option<End> {
+    fn done(&self, next: u64, world: &mut dyn TerminalHost) -> Option<End> {
         match self.codes(world) {
             Ok(codes) => codes.last().filter(|last| *last >= next).map(|_| End::Done(codes.of(next))),
             // A session that is gone has no pane any more.
@@ -238,7 +238,7 @@ impl Shared {
     }
 
     /// Looks whether what runs waits for keys, or the shell has lost its hook. It has to look like that for a while.
-    fn look(&self, seen: &mut Seen, passed: u64, world: &mut dyn World) -> Option<End> {
+    fn look(&self, seen: &mut Seen, passed: u64, world: &mut dyn TerminalHost) -> Option<End> {
         let panes = world.panes().ok()?;
         let Some(pane) = panes.iter().find(|pane| pane.id == self.id) else { return Some(End::Closed) };
         let screen = world.capture(&self.id, 0).ok()?;
@@ -267,7 +267,7 @@ impl Shared {
     }
 
     /// The answer to how it ended.
-    fn answer(&mut self, end: End, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> Run {
+    fn answer(&mut self, end: End, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn TerminalHost) -> Run {
         match end {
             End::Done(code) => {
                 let Some(text) = self.ended(next, typed, prompt, world) else {
@@ -299,7 +299,7 @@ impl Shared {
     }
 
     /// What a command wrote that has ended. None if nobody can see that any more, which is not the same as nothing.
-    fn ended(&mut self, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> Option<String> {
+    fn ended(&mut self, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn TerminalHost) -> Option<String> {
         self.sequence = next;
         let screen = self.resting(world, |_| true).ok()?;
         let last = self.codes(world).ok().and_then(|codes| codes.last()).unwrap_or(next);
@@ -319,7 +319,7 @@ impl Shared {
         typed: &Screen,
         prompt: &Prompt,
         (note, code): (&str, i32),
-        world: &mut dyn World,
+        world: &mut dyn TerminalHost,
     ) -> Run {
         let ended =
             world.send_keys(&self.id, &["C-c"]).is_ok() && self.reaches(next, INTERRUPTED, world).unwrap_or(false);
@@ -335,7 +335,7 @@ impl Shared {
     }
 
     /// What a command has written up to now.
-    fn so_far(&self, typed: &Screen, prompt: &Prompt, note: &str, world: &mut dyn World) -> String {
+    fn so_far(&self, typed: &Screen, prompt: &Prompt, note: &str, world: &mut dyn TerminalHost) -> String {
         let Ok(screen) = world.capture(&self.id, SEEN) else { return note.to_owned() };
         let text = bounded(&between(typed, &screen, prompt, Ends::Running));
         if text.is_empty() { note.to_owned() } else { format!("{text}\n{note}") }

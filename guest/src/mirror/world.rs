@@ -92,7 +92,7 @@ pub struct Outgoing {
 }
 
 /// The surroundings.
-pub trait World {
+pub trait TerminalHost {
     /// The session's id.
     fn session(&mut self) -> Result<String, Failure>;
     /// The session's panes.

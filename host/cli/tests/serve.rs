@@ -389,7 +389,7 @@ fn the_verdict_is_the_same_either_way() {
     let scene = Scene::new();
     let (_running, _) = resident(&scene);
     let corpus = [
-        include_str!("../../../guest/tests/verdicts.jsonl"),
+        include_str!("../../../guest/rules/tests/verdicts.jsonl"),
         include_str!("../../../tests/guard/everyday.jsonl"),
         include_str!("../../../tests/guard/harmful.jsonl"),
     ];

@@ -3,17 +3,19 @@
 use std::rc::Rc;
 
 use toolgate_guest::analysis;
-use toolgate_guest::call::{self, Action, Call, Events, Field, Kind, Memory};
-use toolgate_guest::guard::{Guard, Layer, NoWorld};
 use toolgate_lens::fuzzing;
-use toolgate_shell::{Facts, Look, Presence, detect_files, extract_shell_path_hints, normalize_path, parse, patch};
+use toolgate_rules::call::{self, Action, Call, Events, Field, Kind, Memory};
+use toolgate_rules::{Guard, Layer, NoHost};
+use toolgate_shell::{
+    Facts, FileOracle, Presence, detect_files, extract_shell_path_hints, normalize_path, parse, patch,
+};
 
 use crate::{Target, choice, texts_of};
 
 const SCRIPTS: &str = include_str!("../../truth/scripts/scripts.sh");
 const WALKED: &str = include_str!("../../../guest/shell/tests/walk.jsonl");
-const VERDICTS: &str = include_str!("../../../guest/tests/verdicts.jsonl");
-const STEERING: &str = include_str!("../../../guest/tests/steering.jsonl");
+const VERDICTS: &str = include_str!("../../../guest/rules/tests/verdicts.jsonl");
+const STEERING: &str = include_str!("../../../guest/rules/tests/steering.jsonl");
 
 #[rustfmt::skip]
 const SHELL_WORDS: &[&str] = &[
@@ -45,7 +47,7 @@ pub(crate) const SHELL: Target = Target {
 /// A file system that answers from the path alone, so that every answer comes up.
 struct Somewhere;
 
-impl Look for Somewhere {
+impl FileOracle for Somewhere {
     fn look(&self, path: &str) -> Presence {
         match path.len() % 5 {
             _ if path == "/w" => Presence::Folder,
@@ -157,7 +159,7 @@ fn between(rule: &[u8]) -> String {
 }
 
 fn judged(guard: &Guard, command: &str) -> Option<Action> {
-    guard.judge(&shell_call(command), &mut NoWorld).action()
+    guard.judge(&shell_call(command), &mut NoHost).action()
 }
 
 fn shell_call(command: &str) -> Call {

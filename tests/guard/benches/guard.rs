@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use toolgate_guest::call::{Call, Field, Kind};
-use toolgate_guest::guard::{Guard, Layer, NoWorld};
+use toolgate_rules::call::{Call, Field, Kind};
+use toolgate_rules::{Guard, Layer, NoHost};
 
 const TYPICAL: &str = "cd src && cargo build --release 2>&1 | tee build.log | grep -c \"^warning\"";
 
@@ -67,7 +67,7 @@ fn verdicts(criterion: &mut Criterion) {
         for (command, text) in commands {
             let call = call(text);
             group.bench_with_input(BenchmarkId::new(name, command), &call, |bencher, call| {
-                bencher.iter(|| black_box(guard.judge(call, &mut NoWorld)));
+                bencher.iter(|| black_box(guard.judge(call, &mut NoHost)));
             });
         }
     }
@@ -81,9 +81,9 @@ fn many_rules(criterion: &mut Criterion) {
         let problems = guard.load("rules.yaml", Layer::User, rules(count).as_bytes());
         assert!(problems.is_empty(), "{problems:?}");
         let call = call(TYPICAL);
-        guard.judge(&call, &mut NoWorld);
+        guard.judge(&call, &mut NoHost);
         group.bench_function(BenchmarkId::from_parameter(count), |bencher| {
-            bencher.iter(|| black_box(guard.judge(&call, &mut NoWorld)));
+            bencher.iter(|| black_box(guard.judge(&call, &mut NoHost)));
         });
     }
     group.finish();

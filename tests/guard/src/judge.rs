@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use serde::Serialize;
 use toolgate_capabilities::LocalGit;
-use toolgate_guest::call::{Action, Call, Field, Kind};
-use toolgate_guest::guard::{Guard, World};
 use toolgate_host::capability::Git;
-use toolgate_shell::{Look, Presence};
+use toolgate_rules::call::{Action, Call, Field, Kind};
+use toolgate_rules::{Guard, GuardHost};
+use toolgate_shell::{FileOracle, Presence};
 
 use crate::{HOME, PROJECT};
 
@@ -170,7 +170,7 @@ impl Files {
     }
 }
 
-impl Look for Files {
+impl FileOracle for Files {
     fn look(&self, path: &str) -> Presence {
         let Some(place) = self.place(path) else { return Presence::Absent };
         match place.metadata() {
@@ -198,9 +198,9 @@ impl Look for Files {
     }
 }
 
-impl World for Files {
+impl GuardHost for Files {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
-        Ok(paths.iter().map(|path| Look::real(self, path)).collect())
+        Ok(paths.iter().map(|path| FileOracle::real(self, path)).collect())
     }
 
     fn holds(&mut self, path: &str) -> bool {
@@ -216,7 +216,7 @@ impl World for Files {
         self.holds(&format!("{}/.git/refs/heads/{branch}", folder.trim_end_matches('/')))
     }
 
-    fn look(&mut self) -> Option<Rc<dyn Look>> {
+    fn look(&mut self) -> Option<Rc<dyn FileOracle>> {
         self.home.as_ref()?;
         Some(Rc::new(self.clone()))
     }

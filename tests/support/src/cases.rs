@@ -20,7 +20,7 @@ pub struct Cases {
 /// A line of a data file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case<'a> {
-    /// The path of the file from the root of the workspace, and the line: `guest/tests/verdicts.jsonl:12`.
+    /// The path of the file from the root of the workspace, and the line: `guest/rules/tests/verdicts.jsonl:12`.
     pub place: String,
     /// The line.
     pub text: &'a str,

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use toolgate_shell::{self as shell, Facts, Look, Presence, Value};
+use toolgate_shell::{self as shell, Facts, FileOracle, Presence, Value};
 
 use crate::tree::{self, Node};
 use crate::{Kind, Place, Predicted, PredictedEffect, Prediction, Runs, paths};
@@ -11,7 +11,7 @@ use crate::{Kind, Place, Predicted, PredictedEffect, Prediction, Runs, paths};
 #[derive(Debug)]
 struct Tree;
 
-impl Look for Tree {
+impl FileOracle for Tree {
     fn look(&self, path: &str) -> Presence {
         let real = paths::real(path, &tree::links(), true);
         match tree::node(&real) {

@@ -3,10 +3,10 @@
 use toolgate_commands::Syntax;
 
 use super::options::{Arg, Args, read};
-use super::{Kind, Mark, Place, Run};
+use super::{Kind, Mark, ResolvedPath, Run};
 use crate::facts::Presence;
-use crate::word::{Value, Word};
 use crate::wrapper::unbundled;
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// The words of a program again, for options that only code can choose.
 fn words(operands: &[Arg]) -> Vec<Word> {
@@ -36,7 +36,7 @@ fn packed(run: &mut Run<'_>, arg: &Arg, removed: bool) {
 }
 
 /// Files that come out of one, and the folders on the way.
-pub(super) fn unpacked(run: &mut Run<'_>, folder: &Place) {
+pub(super) fn unpacked(run: &mut Run<'_>, folder: &ResolvedPath) {
     run.below(Kind::Write, folder);
     if run.at(folder) == Presence::Absent {
         run.add(Kind::Create, folder, Mark::possible().folder(true));
@@ -55,7 +55,7 @@ pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
     let archives: Vec<&Arg> =
         args.given.iter().filter(|given| given.name == "f").filter_map(|given| given.value.as_ref()).collect();
     // Archives are found before any folder is changed to.
-    let archives: Vec<Place> =
+    let archives: Vec<ResolvedPath> =
         archives.into_iter().filter(|arg| arg.known() != Some("-")).map(|arg| run.word(arg)).collect();
     let extracts = args.has("x");
     let packs = args.has_any("c r u A");
@@ -322,7 +322,7 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
         let (from, to) = match (unpacks, ending) {
             (true, Some((cut, new))) => {
                 let stem = format!("{}{new}", &text[..text.len() - cut]);
-                (place.clone(), Place { value: place.value.with_text(stem), written: None, ..place.clone() })
+                (place.clone(), ResolvedPath { value: place.value.with_text(stem), written: None, ..place.clone() })
             }
             (true, None) => (run.suffixed(&place, added), place.clone()),
             (false, _) => (place.clone(), run.suffixed(&place, suffix.unwrap_or(added))),

@@ -1,17 +1,17 @@
 //! Compilers, build tools, package managers and formatters: files whose names follow from others, or from a project.
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run, last_name};
+use super::{Kind, Mark, ResolvedPath, Run, last_name};
 use crate::facts::Presence;
-use crate::word::Value;
+use toolgate_shell_syntax::word::Value;
 
 /// The same path with another ending.
-fn ending(run: &Run<'_>, place: &Place, new: &str) -> Place {
+fn ending(run: &Run<'_>, place: &ResolvedPath, new: &str) -> ResolvedPath {
     let text = place.value.text();
     let name = text.rsplit('/').next().unwrap_or(text).len();
     let stem =
         text[text.len() - name..].rfind('.').filter(|dot| *dot > 0).map_or(text.len(), |dot| text.len() - name + dot);
-    let cut = Place { value: place.value.with_text(text[..stem].to_owned()), written: None, ..place.clone() };
+    let cut = ResolvedPath { value: place.value.with_text(text[..stem].to_owned()), written: None, ..place.clone() };
     run.suffixed(&cut, new)
 }
 
@@ -24,12 +24,12 @@ fn beside(run: &mut Run<'_>, source: &Arg, new: &str) {
 }
 
 /// A path that follows from another one, as a glob.
-pub(super) fn derived(run: &mut Run<'_>, place: &Place) {
+pub(super) fn derived(run: &mut Run<'_>, place: &ResolvedPath) {
     let value = match &place.value {
         Value::Known(text) => Value::Pattern(super::escaped(text)),
         value => value.clone(),
     };
-    run.add(Kind::Write, &Place { value, ..place.clone() }, Mark::possible());
+    run.add(Kind::Write, &ResolvedPath { value, ..place.clone() }, Mark::possible());
 }
 
 /// Its operands are read.

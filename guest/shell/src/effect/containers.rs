@@ -3,7 +3,7 @@
 use super::options::Arg;
 use super::{Kind, Mark, Run};
 use crate::facts::Presence;
-use crate::word::Value;
+use toolgate_shell_syntax::word::Value;
 
 /// `docker run`: a container may read what of this machine is mounted into it. Its other words are its own.
 pub(super) fn container_run(run: &mut Run<'_>, operands: &[Arg]) {

@@ -1,9 +1,9 @@
 //! Programs that make, copy, move and remove files.
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run, has_dots_after_a_name, last_name};
+use super::{Kind, Mark, ResolvedPath, Run, has_dots_after_a_name, last_name};
 use crate::facts::Presence;
-use crate::word::{Value, Why};
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// More missing folders above a path than this are not listed.
 const MAX_ANCESTORS: usize = 64;
@@ -14,21 +14,21 @@ const MAX_MOVED: usize = 16;
 /// Where copies go.
 enum Target {
     /// Below this folder, by the names of the sources.
-    Into(Place),
+    Into(ResolvedPath),
     /// To this path.
-    Exactly(Place),
+    Exactly(ResolvedPath),
     /// One of the two.
-    Either(Place),
+    Either(ResolvedPath),
 }
 
 impl Target {
-    fn places(&self, run: &Run<'_>, source: &Arg) -> Vec<Place> {
+    fn places(&self, run: &Run<'_>, source: &Arg) -> Vec<ResolvedPath> {
         match self {
             Target::Into(folder) => vec![run.inside_of(folder, source)],
             Target::Exactly(place) => vec![place.clone()],
             Target::Either(place) => {
                 let unlikely = matches!(source.value, Value::Known(_));
-                vec![place.clone(), Place { unlikely, ..run.inside_of(place, source) }]
+                vec![place.clone(), ResolvedPath { unlikely, ..run.inside_of(place, source) }]
             }
         }
     }
@@ -62,7 +62,7 @@ fn target<'w>(run: &Run<'_>, operands: &'w [Arg]) -> Option<(&'w [Arg], Target)>
 }
 
 /// Whether the folder into which something is put is one.
-fn fits(run: &Run<'_>, target: &Target, dest: &Place) -> bool {
+fn fits(run: &Run<'_>, target: &Target, dest: &ResolvedPath) -> bool {
     match target {
         Target::Into(folder) => run.is_folder(folder),
         Target::Exactly(_) => run.parent_is_folder(dest),
@@ -76,7 +76,7 @@ fn spares(run: &Run<'_>) -> bool {
 }
 
 /// The copy of a file that is there already, under another name.
-fn backup(run: &mut Run<'_>, dest: &Place) {
+fn backup(run: &mut Run<'_>, dest: &ResolvedPath) {
     if run.args.has_any("b backup S") && run.at(dest) != Presence::Absent {
         let suffix = run.args.value("S").and_then(Arg::known).unwrap_or("~").to_owned();
         let place = run.suffixed(dest, &suffix);
@@ -193,7 +193,7 @@ pub(super) fn rename(run: &mut Run<'_>, operands: &[Arg]) {
     let Some((sources, target)) = target(run, operands) else { return alone(run, operands) };
     let several_to_one = sources.len() > 1 && matches!(target, Target::Exactly(_));
     // What lies below a folder that was moved is not there any more.
-    let mut moved: Vec<Place> = Vec::new();
+    let mut moved: Vec<ResolvedPath> = Vec::new();
     for source in sources {
         let from = run.word(source);
         let what = run.at(&from);
@@ -251,7 +251,7 @@ pub(super) fn link(run: &mut Run<'_>, operands: &[Arg]) {
             let from = match run.parent(&dest) {
                 Some(folder) if relative => {
                     let linked = run.under(&folder, &source.value);
-                    Place { span: source.span, dots: has_dots_after_a_name(source.shape()), ..linked }
+                    ResolvedPath { span: source.span, dots: has_dots_after_a_name(source.shape()), ..linked }
                 }
                 _ => run.word(source),
             };
@@ -393,7 +393,7 @@ fn is_mode(text: &str) -> bool {
 }
 
 /// The folders above a path that are absent, nearest last. `None` if one of them cannot be told or is no folder.
-fn missing(run: &Run<'_>, place: &Place) -> Option<Vec<Place>> {
+fn missing(run: &Run<'_>, place: &ResolvedPath) -> Option<Vec<ResolvedPath>> {
     let mut missing = Vec::new();
     let mut above = run.parent(place);
     while let Some(folder) = above {
@@ -412,12 +412,12 @@ fn missing(run: &Run<'_>, place: &Place) -> Option<Vec<Place>> {
     None
 }
 
-fn reachable(run: &Run<'_>, place: &Place) -> bool {
+fn reachable(run: &Run<'_>, place: &ResolvedPath) -> bool {
     missing(run, place).is_some()
 }
 
 /// `mkdir -p`: the folders above a path that are absent, and with `itself` the path too.
-pub(super) fn missing_folders(run: &mut Run<'_>, place: &Place, itself: bool, certain: bool) {
+pub(super) fn missing_folders(run: &mut Run<'_>, place: &ResolvedPath, itself: bool, certain: bool) {
     let above = missing(run, place);
     let certain = certain && above.is_some();
     if above.is_none() {
@@ -425,10 +425,10 @@ pub(super) fn missing_folders(run: &mut Run<'_>, place: &Place, itself: bool, ce
         let here = run.here();
         let mut next = run.parent(place);
         for _ in 0..MAX_ANCESTORS {
-            let exists = |folder: &Place| run.at(folder) == Presence::Folder || here.is_below(folder);
+            let exists = |folder: &ResolvedPath| run.at(folder) == Presence::Folder || here.is_below(folder);
             let Some(folder) = next.filter(|folder| !exists(folder)) else { break };
             next = run.parent(&folder);
-            run.add(Kind::Create, &Place { unlikely: true, ..folder }, Mark::possible().folder(true));
+            run.add(Kind::Create, &ResolvedPath { unlikely: true, ..folder }, Mark::possible().folder(true));
         }
     }
     for folder in above.unwrap_or_default() {
@@ -597,7 +597,7 @@ pub(super) fn make_temporary(run: &mut Run<'_>, operands: &[Arg]) {
         _ if operands.is_empty() || args.has_any("t p tmpdir") => {
             let temporary = run.place(&Value::Known("/tmp".into()), run.span);
             run.add(Kind::Create, &run.under(&temporary, &value), Mark::possible().folder(args.has_any("d directory")));
-            Place { value: unknown("TMPDIR", &value), ..temporary }
+            ResolvedPath { value: unknown("TMPDIR", &value), ..temporary }
         }
         _ => run.place(&value, run.span),
     };

@@ -1,16 +1,16 @@
 //! `git`: what its commands do to the work tree, to `.git` and in the network.
 
 use super::options::Arg;
-use super::{Kind, Mark, Named, Place, Run, script};
+use super::{Kind, Mark, Named, ResolvedPath, Run, script};
 use crate::facts::Presence;
-use crate::path::{absolute, parent};
-use crate::word::{Value, Why};
+use toolgate_shell_syntax::path::{absolute, parent};
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// How far up the folder of the repository is looked for.
 const MAX_ANCESTORS: usize = 64;
 
 /// The folder that holds `.git`, as far as the facts tell.
-fn root(run: &Run<'_>) -> Place {
+fn root(run: &Run<'_>) -> ResolvedPath {
     let here = run.here();
     let above = here.known().into_iter().flat_map(|here| std::iter::successors(Some(here), |at| parent(at)));
     let found = above.take(MAX_ANCESTORS).find(|folder| {
@@ -19,7 +19,7 @@ fn root(run: &Run<'_>) -> Place {
     });
     match found.map(str::to_owned) {
         Some(folder) if here.known() != Some(folder.as_str()) => {
-            Place { value: Value::Known(folder), slash: false, ..here }
+            ResolvedPath { value: Value::Known(folder), slash: false, ..here }
         }
         _ => here,
     }
@@ -32,7 +32,7 @@ pub(super) fn own(run: &mut Run<'_>, _: &[Arg]) {
 }
 
 /// The same for the repository of this work tree.
-fn own_of(run: &mut Run<'_>, folder: &Place) {
+fn own_of(run: &mut Run<'_>, folder: &ResolvedPath) {
     let place = run.under(folder, &Value::Pattern(".git/**".into()));
     run.add(Kind::Write, &place, Mark::possible());
     run.add(Kind::Delete, &place, Mark::possible());
@@ -179,7 +179,7 @@ pub(super) fn checkout(run: &mut Run<'_>, operands: &[Arg]) {
         run.mention(first);
     }
     // A file that is gone from the work tree comes back.
-    let name = Place { value: as_glob(&place.value), ..place };
+    let name = ResolvedPath { value: as_glob(&place.value), ..place };
     run.add(Kind::Write, &name, Mark::possible());
     tree(run, operands);
 }
@@ -261,10 +261,10 @@ pub(super) fn config(run: &mut Run<'_>, operands: &[Arg]) {
         run.writes(&place, false);
     } else if args.has("global") {
         let value = Value::Unknown { why: Why::Home(String::new()), shape: format!("{}/.gitconfig", Value::HOLE) };
-        let place = Place { named: Named::No, ..run.place(&value, run.span) };
+        let place = ResolvedPath { named: Named::No, ..run.place(&value, run.span) };
         run.add(Kind::Write, &place, Mark::possible());
     } else if args.has("system") {
-        let place = Place { named: Named::No, ..run.place(&Value::Pattern("/etc/gitconfig".into()), run.span) };
+        let place = ResolvedPath { named: Named::No, ..run.place(&Value::Pattern("/etc/gitconfig".into()), run.span) };
         run.add(Kind::Write, &place, Mark::possible());
     } else {
         own(run, operands);

@@ -2,15 +2,16 @@
 
 use super::build::{derived, sources};
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run};
-use crate::word::Value;
+use super::{Kind, Mark, ResolvedPath, Run};
+use toolgate_shell_syntax::word::Value;
 
 /// `dot`: with `-O` the outputs are named after the inputs.
 pub(super) fn dot(run: &mut Run<'_>, operands: &[Arg]) {
     sources(run, operands);
     for operand in operands.iter().filter(|_| run.args.has("O")) {
         let place = run.word(operand);
-        let place = Place { value: Value::Pattern(format!("{}.*", super::escaped(place.value.text()))), ..place };
+        let place =
+            ResolvedPath { value: Value::Pattern(format!("{}.*", super::escaped(place.value.text()))), ..place };
         run.add(Kind::Write, &place, Mark::possible());
     }
 }
@@ -63,7 +64,11 @@ pub(super) fn ffmpeg(run: &mut Run<'_>, operands: &[Arg]) {
         // `%03d` numbers the frames.
         if let Some(path) = place.known().filter(|path| path.contains('%')) {
             let glob = super::escaped(path.split('%').next().unwrap_or_default());
-            run.add(Kind::Write, &Place { value: Value::Pattern(format!("{glob}*")), ..place }, Mark::possible());
+            run.add(
+                Kind::Write,
+                &ResolvedPath { value: Value::Pattern(format!("{glob}*")), ..place },
+                Mark::possible(),
+            );
         }
     }
 }
@@ -108,7 +113,8 @@ pub(super) fn database(run: &mut Run<'_>, operands: &[Arg]) {
         for text in operands.iter().skip(1) {
             exported(run, text);
         }
-        let beside = Place { value: Value::Pattern(format!("{}-*", super::escaped(place.value.text()))), ..place };
+        let beside =
+            ResolvedPath { value: Value::Pattern(format!("{}-*", super::escaped(place.value.text()))), ..place };
         run.add(Kind::Write, &beside, Mark::possible());
     }
 }

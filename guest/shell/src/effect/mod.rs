@@ -28,11 +28,11 @@ use toolgate_commands::{FileAction, FileUse, Syntax};
 
 use self::options::{Arg, Args, is_script, read};
 use self::table::Row;
-use crate::facts::{Look, Presence};
-use crate::glob::{escaped, unescaped};
-use crate::path::{absolute, is_within, reopened};
-use crate::walk::{Command, Redirect, RedirectKind};
-use crate::word::{Span, Value, Why, Word};
+use crate::facts::{FileOracle, Presence};
+use crate::interpreter::{Command, Redirect, RedirectKind};
+use toolgate_shell_syntax::glob::{escaped, unescaped};
+use toolgate_shell_syntax::path::{absolute, is_within, reopened};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// What happens to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,7 +120,7 @@ impl Effect {
 }
 
 /// Everything that a command does to paths, its redirects included, in the order of its words.
-pub(crate) fn effects(command: &Command, call: &Call, look: &dyn Look) -> Vec<Effect> {
+pub(crate) fn effects(command: &Command, call: &Call, look: &dyn FileOracle) -> Vec<Effect> {
     let mut bases: Vec<Value> = command.folders.iter().cloned().map(Value::Known).collect();
     if bases.is_empty() || command.other_folders {
         bases.push(Value::hole(Why::Directory));
@@ -263,7 +263,7 @@ impl Call {
 
 /// A path as one command means it.
 #[derive(Clone, Debug)]
-struct Place {
+struct ResolvedPath {
     /// Absolute and clean if known.
     value: Value,
     written: Option<String>,
@@ -281,13 +281,13 @@ struct Place {
     named: Named,
 }
 
-impl Place {
+impl ResolvedPath {
     fn known(&self) -> Option<&str> {
         self.value.known()
     }
 
     /// Whether it is the folder or below it.
-    fn is_below(&self, folder: &Place) -> bool {
+    fn is_below(&self, folder: &ResolvedPath) -> bool {
         match (self.known(), folder.known()) {
             (Some(path), Some(folder)) => is_within(path, folder),
             _ => false,
@@ -344,7 +344,7 @@ struct Here {
 
 /// One command in one directory.
 struct Run<'a> {
-    look: &'a dyn Look,
+    look: &'a dyn FileOracle,
     /// What it may read from standard input, if that is known.
     input: Option<&'a str>,
     args: &'a Args,
@@ -627,15 +627,15 @@ impl<'a> Run<'a> {
     // Paths.
 
     /// The path that a word names.
-    fn word(&self, arg: &Arg) -> Place {
+    fn word(&self, arg: &Arg) -> ResolvedPath {
         self.place(&arg.value, arg.span)
     }
 
-    fn place(&self, value: &Value, span: Span) -> Place {
+    fn place(&self, value: &Value, span: Span) -> ResolvedPath {
         let text = value.text();
         let dots = has_dots_after_a_name(text);
         let slash = text.ends_with('/') || text.ends_with("/.") || text == ".";
-        let absolutely = |value, written| Place {
+        let absolutely = |value, written| ResolvedPath {
             value,
             written,
             span,
@@ -647,7 +647,7 @@ impl<'a> Run<'a> {
             named: Named::Word,
         };
         if text.is_empty() {
-            return Place { empty: true, ..absolutely(value.clone(), None) };
+            return ResolvedPath { empty: true, ..absolutely(value.clone(), None) };
         }
         if text.starts_with(Value::HOLE) {
             return absolutely(value.clone(), None);
@@ -656,7 +656,7 @@ impl<'a> Run<'a> {
         if text.starts_with('/') {
             return absolutely(value.with_text(absolute(text, "")), has_dots.then(|| text.to_owned()));
         }
-        let relatively = |value, written| Place {
+        let relatively = |value, written| ResolvedPath {
             depends: self.here.depends,
             dots: dots || self.here.dots,
             ..absolutely(value, written)
@@ -672,7 +672,7 @@ impl<'a> Run<'a> {
             }
             Value::Unknown { why, shape } if shape.starts_with(Value::HOLE) => {
                 let text = match value {
-                    Value::Pattern(_) => Cow::Owned(crate::glob::holes(text)),
+                    Value::Pattern(_) => Cow::Owned(toolgate_shell_syntax::glob::holes(text)),
                     _ => Cow::Borrowed(text),
                 };
                 let shape = format!("{shape}/{}", text.trim_start_matches("./"));
@@ -692,8 +692,8 @@ impl<'a> Run<'a> {
     }
 
     /// The folder in which the program works.
-    fn here(&self) -> Place {
-        Place {
+    fn here(&self) -> ResolvedPath {
+        ResolvedPath {
             value: self.here.value.clone(),
             written: None,
             span: self.span,
@@ -707,7 +707,7 @@ impl<'a> Run<'a> {
     }
 
     /// A path below a folder.
-    fn under(&self, folder: &Place, child: &Value) -> Place {
+    fn under(&self, folder: &ResolvedPath, child: &Value) -> ResolvedPath {
         let (base, rest) = (folder.value.text(), child.text());
         let glob = matches!(folder.value, Value::Pattern(_)) || matches!(child, Value::Pattern(_));
         let text = [&part_of(&folder.value, glob), "/", &part_of(child, glob)].concat();
@@ -724,26 +724,26 @@ impl<'a> Run<'a> {
             Some(written) => Some(format!("{written}/{rest}")),
             None => rest_dots.then(|| format!("{base}/{rest}")),
         };
-        Place { value, written, slash: rest.ends_with('/'), dots: folder.dots || rest_dots, ..folder.clone() }
+        ResolvedPath { value, written, slash: rest.ends_with('/'), dots: folder.dots || rest_dots, ..folder.clone() }
     }
 
     /// A path below a folder, with the last name of another one.
-    fn inside_of(&self, folder: &Place, source: &Arg) -> Place {
+    fn inside_of(&self, folder: &ResolvedPath, source: &Arg) -> ResolvedPath {
         self.under(folder, &last_name(&source.value))
     }
 
     /// The same path with something added to its last name.
-    fn suffixed(&self, place: &Place, suffix: &str) -> Place {
+    fn suffixed(&self, place: &ResolvedPath, suffix: &str) -> ResolvedPath {
         let text = format!("{}{suffix}", place.value.text());
         let written = place.written.as_ref().map(|written| format!("{written}{suffix}"));
-        Place { value: place.value.with_text(text), written, slash: false, ..place.clone() }
+        ResolvedPath { value: place.value.with_text(text), written, slash: false, ..place.clone() }
     }
 
-    fn parent(&self, place: &Place) -> Option<Place> {
+    fn parent(&self, place: &ResolvedPath) -> Option<ResolvedPath> {
         let path = place.known()?;
         let (folder, _) = path.rsplit_once('/')?;
         let folder = if folder.is_empty() { "/" } else { folder };
-        (path != "/").then(|| Place {
+        (path != "/").then(|| ResolvedPath {
             value: Value::Known(folder.to_owned()),
             written: None,
             slash: false,
@@ -754,7 +754,7 @@ impl<'a> Run<'a> {
     // Facts.
 
     /// What is at a path.
-    fn at(&self, place: &Place) -> Presence {
+    fn at(&self, place: &ResolvedPath) -> Presence {
         match place.known() {
             Some(_) if place.empty => Presence::Absent,
             Some(path) => self.look.look(path),
@@ -763,27 +763,27 @@ impl<'a> Run<'a> {
     }
 
     /// Whether the text says just where it is.
-    fn is_firm(&self, place: &Place) -> bool {
+    fn is_firm(&self, place: &ResolvedPath) -> bool {
         (self.settled || !place.depends) && !place.dots && place.known().is_some()
     }
 
-    fn is_folder(&self, place: &Place) -> bool {
+    fn is_folder(&self, place: &ResolvedPath) -> bool {
         self.at(place) == Presence::Folder
     }
 
-    fn parent_is_folder(&self, place: &Place) -> bool {
+    fn parent_is_folder(&self, place: &ResolvedPath) -> bool {
         self.parent(place).is_some_and(|parent| self.is_folder(&parent))
     }
 
     /// Whether a file can be written there, as far as the facts say.
-    fn writable(&self, place: &Place) -> bool {
+    fn writable(&self, place: &ResolvedPath) -> bool {
         let presence = self.at(place);
         !place.slash && !matches!(presence, Presence::Folder | Presence::Other) && self.parent_is_folder(place)
     }
 
     // Effects.
 
-    fn add(&mut self, kind: Kind, place: &Place, mark: Mark) {
+    fn add(&mut self, kind: Kind, place: &ResolvedPath, mark: Mark) {
         if place.empty {
             return;
         }
@@ -816,19 +816,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn reads(&mut self, place: &Place) {
+    fn reads(&mut self, place: &ResolvedPath) {
         let certain = self.at(place) == Presence::File;
         self.add(Kind::Read, place, Mark::certain(certain));
     }
 
     /// Its content is written, or it is made if nothing is there.
-    fn writes(&mut self, place: &Place, certain: bool) {
+    fn writes(&mut self, place: &ResolvedPath, certain: bool) {
         let kind = if self.at(place) == Presence::Absent { Kind::Create } else { Kind::Write };
         self.add(kind, place, Mark::certain(certain));
     }
 
     /// Files below a folder whose names are not known.
-    fn below(&mut self, kind: Kind, folder: &Place) {
+    fn below(&mut self, kind: Kind, folder: &ResolvedPath) {
         if !folder.empty {
             let mut place = self.under(folder, &Value::Pattern("**".into()));
             if place.named == Named::Word {
@@ -852,8 +852,8 @@ impl<'a> Run<'a> {
             Value::Pattern(pattern) => Value::Known(unescaped(pattern)),
             value => value.clone(),
         };
-        let place = Place { value, depends: false, dots: false, ..self.word(arg) };
-        self.add(Kind::Send, &Place { written: None, ..place }, Mark::possible());
+        let place = ResolvedPath { value, depends: false, dots: false, ..self.word(arg) };
+        self.add(Kind::Send, &ResolvedPath { written: None, ..place }, Mark::possible());
     }
 }
 

@@ -1,10 +1,11 @@
 //! Programs that talk to other machines, and what they leave behind here.
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run, escaped, unescaped};
+use super::{Kind, Mark, ResolvedPath, Run, escaped, unescaped};
 use crate::facts::Presence;
-use crate::word::{Value, Why};
-use crate::{decode, host};
+use crate::host;
+use toolgate_shell_syntax::decode;
+use toolgate_shell_syntax::word::{Value, Why};
 
 /// `host:path`, `rsync://host/path`.
 pub(super) fn is_remote(arg: &Arg) -> bool {
@@ -164,7 +165,9 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
                 let place = run.place(&path, value.span);
                 run.writes(&place, false);
             }
-            "K" if value.known().is_some_and(|file| file == "-" || crate::path::is_stdin(file)) => configured(run),
+            "K" if value.known().is_some_and(|file| file == "-" || toolgate_shell_syntax::path::is_stdin(file)) => {
+                configured(run)
+            }
             "b" if !value.shape().contains('=') => read(run, value),
             "z" => run.mention(value),
             _ => {}
@@ -175,7 +178,7 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
         run.send(url);
         local(run, url, uploads);
         if args.has_any("O remote-name-all") && !args.has("J") {
-            let place = remote_name(url).map(|name| Place { span: url.span, ..run.under(&folder, &name) });
+            let place = remote_name(url).map(|name| ResolvedPath { span: url.span, ..run.under(&folder, &name) });
             place.into_iter().for_each(|place| run.writes(&place, false));
         }
     }
@@ -340,7 +343,7 @@ pub(super) fn wget(run: &mut Run<'_>, operands: &[Arg]) {
             Value::Known(_) => Value::Known("index.html".into()),
             _ => Value::hole(Why::Argument),
         });
-        let place = Place { span: operand.span, ..run.under(&folder, &name) };
+        let place = ResolvedPath { span: operand.span, ..run.under(&folder, &name) };
         run.writes(&place, false);
         if args.has("content-disposition") {
             let any = run.under(&folder, &Value::Pattern("*".into()));
@@ -361,12 +364,12 @@ pub(super) fn aria(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         run.send(operand);
         if let Some(name) = remote_name(operand).filter(|_| !run.args.has("o")) {
-            let place = Place { span: operand.span, ..run.under(&folder, &name) };
+            let place = ResolvedPath { span: operand.span, ..run.under(&folder, &name) };
             run.writes(&place, false);
         }
     }
     if let Some(out) = run.args.value("o") {
-        let place = Place { span: out.span, ..run.under(&folder, &out.value) };
+        let place = ResolvedPath { span: out.span, ..run.under(&folder, &out.value) };
         run.writes(&place, false);
     }
 }

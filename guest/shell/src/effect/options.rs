@@ -6,8 +6,8 @@
 use toolgate_commands::argv::{Part, Parts, Spelling};
 use toolgate_commands::{FileUse, Opt, Spec, Syntax, Takes};
 
-use crate::glob::unescaped;
-use crate::word::{Span, Value, Word};
+use toolgate_shell_syntax::glob::unescaped;
+use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// Whether a value of this use is a text and no path.
 fn is_data(file: FileUse, value: &Arg) -> bool {

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use super::options::{Arg, is_script};
-use super::{Kind, Mark, Place, Run, archive, build, escaped, files};
+use super::{Kind, Mark, ResolvedPath, Run, archive, build, escaped, files};
 use crate::facts::Presence;
-use crate::inline::{self, Language, Setting, Text, What};
-use crate::word::{Value, Why, is_name};
+use toolgate_scripts::{self as scripts, Language, ScriptEffectKind, Setting, Text};
+use toolgate_shell_syntax::word::{Value, Why, is_name};
 
 /// Whether a script of `sed` is one that every `sed` takes.
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ impl Sed {
 }
 
 /// A file of a script, which is spelled inside another word.
-fn within(run: &Run<'_>, name: &str) -> Place {
+fn within(run: &Run<'_>, name: &str) -> ResolvedPath {
     run.place(&Value::Known(name.to_owned()), run.span)
 }
 
@@ -178,10 +178,10 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
     }
     let script = Sed::read(&text);
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for deed in inline::read(Language::Sed, &text, Setting::TEXT).deeds {
+    for deed in scripts::read(Language::Sed, &text, Setting::TEXT).effects {
         match deed.what {
-            What::Read(Text::Known(name)) => reads.push(name),
-            What::Write(Text::Known(name)) => writes.push(name),
+            ScriptEffectKind::Read(Text::Known(name)) => reads.push(name),
+            ScriptEffectKind::Write(Text::Known(name)) => writes.push(name),
             _ => {}
         }
     }
@@ -225,9 +225,10 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
                 Some(run.under(&folder, &Value::Known(name)))
             }
             Some(Value::Known(suffix)) => Some(run.suffixed(&place, suffix)),
-            Some(_) => {
-                Some(Place { value: Value::Pattern(format!("{}*", escaped(place.value.text()))), ..place.clone() })
-            }
+            Some(_) => Some(ResolvedPath {
+                value: Value::Pattern(format!("{}*", escaped(place.value.text()))),
+                ..place.clone()
+            }),
             None => None,
         };
         if let Some(backup) = backup {
@@ -468,7 +469,7 @@ pub(super) fn patch(run: &mut Run<'_>, operands: &[Arg]) {
             run.writes(&place, false);
             for suffix in [args.value("z").and_then(Arg::known).unwrap_or(".orig"), ".rej"] {
                 let beside = run.suffixed(&place, suffix);
-                let beside = Place { value: Value::Pattern(escaped(beside.value.text())), ..beside };
+                let beside = ResolvedPath { value: Value::Pattern(escaped(beside.value.text())), ..beside };
                 run.add(Kind::Create, &beside, Mark::possible());
             }
         }

@@ -1,7 +1,7 @@
 //! Programs that look for files.
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run};
+use super::{Kind, Mark, ResolvedPath, Run};
 use crate::facts::Presence;
 
 /// `find`
@@ -17,7 +17,7 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
         !told(*at) && !is_value && operands.get(*at).is_some_and(is_test)
     });
     let (starts, tests) = operands.split_at(first.unwrap_or(operands.len()));
-    let starts: Vec<Place> =
+    let starts: Vec<ResolvedPath> =
         starts.iter().filter(|arg| !arg.shape().starts_with('-')).map(|arg| run.word(arg)).collect();
     let starts = if starts.is_empty() { vec![run.here()] } else { starts };
     let mut deletes = false;
@@ -83,7 +83,7 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
 /// `fd PATTERN FOLDER ..`
 pub(super) fn fd(run: &mut Run<'_>, operands: &[Arg]) {
     let end = run.args.given.iter().filter(|given| matches!(given.name, "x" | "X")).count();
-    let mut places: Vec<Place> = operands.iter().skip(1).map(|folder| run.word(folder)).collect();
+    let mut places: Vec<ResolvedPath> = operands.iter().skip(1).map(|folder| run.word(folder)).collect();
     // The words of what it runs are among them.
     places.retain(|place| end == 0 || run.is_folder(place));
     if places.is_empty() {

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::facts::Facts;
-use crate::walk::parse;
+use crate::interpreter::parse;
 
 /// `a d/` are a file and a folder in `/w`; with nothing said, nothing is known, and with anything, the rest is absent.
 struct Given<'a>(&'a str);
 
-impl Look for Given<'_> {
+impl FileOracle for Given<'_> {
     fn look(&self, path: &str) -> Presence {
         if self.0.is_empty() {
             return Presence::Unknown;

@@ -2,10 +2,10 @@
 
 use toolgate_commands::OptionRun;
 
-use super::open::open;
-use super::words::{Rules, cut, is_open, join, known, split};
-use super::{Call, Change, Directory, Inner, Kind, Times};
-use crate::word::{Value, Word};
+use super::argv_edit::{Rules, cut, is_open, join, known, split};
+use super::unwrap::open;
+use super::{Call, ContextChange, Directory, Kind, NestedCommand, Times};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// Settings whose value a shell runs: how the name starts and how it ends.
 #[rustfmt::skip]
@@ -77,10 +77,11 @@ fn listed(table: &[(&str, &str)], name: &str) -> bool {
     })
 }
 
-pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn git(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
-    let mut found: Vec<Inner> = scan.values(OptionRun::Config).filter_map(|word| setting(word, &change)).collect();
-    let perhaps = Inner::new(Kind::Unseen, &change).perhaps();
+    let mut found: Vec<NestedCommand> =
+        scan.values(OptionRun::Config).filter_map(|word| setting(word, &change)).collect();
+    let perhaps = NestedCommand::new(Kind::Unseen, &change).perhaps();
     if scan.has(OptionRun::Variable) || scan.values(OptionRun::Programs).next().is_some() {
         found.push(perhaps.clone());
     }
@@ -96,7 +97,7 @@ pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
     for word in rest {
         if word.text().starts_with("ext::") {
             let text = cut(word, 5);
-            found.push(Inner::new(Kind::Text { text, args: Vec::new() }, &change).perhaps());
+            found.push(NestedCommand::new(Kind::Text { text, args: Vec::new() }, &change).perhaps());
         }
     }
     if let Some(row) = call.row.subcommand(name) {
@@ -109,12 +110,12 @@ pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// What a setting runs, if git comes to need it.
-fn setting(word: &Word, change: &Change) -> Option<Inner> {
+fn setting(word: &Word, change: &ContextChange) -> Option<NestedCommand> {
     let text = word.text();
     let equals = text.find('=')?;
     let name = text.get(..equals)?.to_ascii_lowercase();
     let value = cut(word, equals + 1);
-    let unseen = || Some(Inner::new(Kind::Unseen, change).perhaps());
+    let unseen = || Some(NestedCommand::new(Kind::Unseen, change).perhaps());
     if name.contains(Value::HOLE) || listed(HIDE, &name) || (name.starts_with("url.") && name.contains("ext::")) {
         return unseen();
     }
@@ -131,11 +132,11 @@ fn setting(word: &Word, change: &Change) -> Option<Inner> {
     } else {
         value
     };
-    Some(Inner::new(Kind::Text { text, args: Vec::new() }, change).perhaps())
+    Some(NestedCommand::new(Kind::Text { text, args: Vec::new() }, change).perhaps())
 }
 
 /// The alias of this name that a setting among the words gives.
-fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change) -> Option<Inner> {
+fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &ContextChange) -> Option<NestedCommand> {
     let wanted = format!("alias.{}=", name.to_ascii_lowercase());
     let is = |word: &Word| word.text().get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(&wanted));
     let before = call.words.get(..at).unwrap_or_default();
@@ -143,7 +144,7 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change)
     let index = before.iter().rposition(|word| is(word) || is_attached(word))?;
     let word = before.get(index)?;
     let value = if is(word) { cut(word, wanted.len()) } else { cut(word, wanted.len() + 2) };
-    let Some(text) = value.known() else { return Some(Inner::new(Kind::Unseen, change)) };
+    let Some(text) = value.known() else { return Some(NestedCommand::new(Kind::Unseen, change)) };
     if text.starts_with('!') {
         let body = cut(&value, 1);
         let mut change = change.clone();
@@ -157,22 +158,22 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change)
         let elsewhere = before.iter().skip(1).any(moved);
         change.cwd = Some(if elsewhere { Directory::Unknown } else { Directory::Top });
         if rest.is_empty() {
-            return Some(Inner::new(Kind::Text { text: body, args: Vec::new() }, &change));
+            return Some(NestedCommand::new(Kind::Text { text: body, args: Vec::new() }, &change));
         }
         let args = std::iter::once(body.clone()).chain(rest.iter().cloned()).collect();
         let text = known(format!("{} \"$@\"", body.text()), &body);
-        return Some(Inner::new(Kind::Text { text, args }, &change));
+        return Some(NestedCommand::new(Kind::Text { text, args }, &change));
     }
-    let Some(parts) = split(&value, Rules::Plain) else { return Some(Inner::new(Kind::Unseen, change)) };
+    let Some(parts) = split(&value, Rules::Plain) else { return Some(NestedCommand::new(Kind::Unseen, change)) };
     // Without this setting, so that an alias of itself has an end.
     let own = if is(word) { index.saturating_sub(1)..index + 1 } else { index..index + 1 };
     let kept = before.iter().enumerate().filter(|(index, _)| !own.contains(index)).map(|(_, word)| word.clone());
     let words = kept.chain(parts).chain(rest.iter().cloned()).collect();
-    Some(Inner::new(Kind::Command { words, more: false }, change))
+    Some(NestedCommand::new(Kind::Command { words, more: false }, change))
 }
 
 /// One word is a text; of more, the first is the command and the rest its arguments.
-pub(super) fn foreach(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn foreach(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
     let Some((first, args)) = words.split_first() else { return Vec::new() };
@@ -185,23 +186,23 @@ pub(super) fn foreach(call: Call<'_>) -> Vec<Inner> {
         let text = join(&[first.clone(), known("\"$@\"", first)], " ");
         Kind::Text { text, args: words.to_vec() }
     };
-    vec![Inner::new(kind, &change)]
+    vec![NestedCommand::new(kind, &change)]
 }
 
 /// `git clone -c` takes settings too.
-pub(super) fn fetch(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn fetch(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let settings = scan.values(OptionRun::Config).filter_map(|word| setting(word, &change));
     let texts = scan.values(OptionRun::Also).map(|text| Kind::Text { text: text.clone(), args: Vec::new() });
-    let texts = texts.map(|kind| Inner::new(kind, &change).perhaps());
+    let texts = texts.map(|kind| NestedCommand::new(kind, &change).perhaps());
     settings.chain(texts).collect()
 }
 
 /// The words are git's own.
-pub(super) fn for_each_repo(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn for_each_repo(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let (Some(git), Some(words)) = (call.words.first(), call.words.get(scan.end..)) else { return Vec::new() };
-    let change = Change { times: Times::Perhaps, ..change };
+    let change = ContextChange { times: Times::Perhaps, ..change };
     let words = std::iter::once(git.clone()).chain(words.iter().cloned()).collect();
-    vec![Inner::new(Kind::Command { words, more: false }, &change)]
+    vec![NestedCommand::new(Kind::Command { words, more: false }, &change)]
 }

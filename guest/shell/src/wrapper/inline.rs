@@ -2,14 +2,14 @@
 
 use toolgate_commands::OptionRun;
 
-use super::open::{command, extras, is_stdin, open};
-use super::words::{cut, join, known};
-use super::{Call, Change, Inner, Kind, Language};
-use crate::decode::{self, Base64};
-use crate::inline::{Setting, What};
-use crate::word::{Value, Word};
+use super::argv_edit::{cut, join, known};
+use super::unwrap::{command, extras, is_stdin, open};
+use super::{Call, ContextChange, Kind, Language, NestedCommand};
+use toolgate_scripts::{ScriptEffectKind, Setting};
+use toolgate_shell_syntax::decode::{self, Base64};
+use toolgate_shell_syntax::word::{Value, Word};
 
-pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
+pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return match language {
@@ -21,7 +21,7 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     let given = scan.hits.iter().filter(|hit| hit.meaning == OptionRun::Code);
     let mut codes: Vec<Word> = given.clone().filter_map(|hit| hit.value.clone()).collect();
     let mut found = Vec::new();
-    let programs: Vec<Inner> =
+    let programs: Vec<NestedCommand> =
         scan.values(OptionRun::Module).filter_map(|module| loaded(language, module, &change)).collect();
     // `ruby -run -e cp -- FROM TO`
     if language == Language::Ruby && scan.values(OptionRun::Module).any(|module| module.text() == "un") {
@@ -38,15 +38,15 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
             codes.push(operands.remove(0));
         }
     }
-    let stdin = |args: Vec<Word>| Inner::new(Kind::Stdin { language: Some(language), args }, &change);
+    let stdin = |args: Vec<Word>| NestedCommand::new(Kind::Stdin { language: Some(language), args }, &change);
     if missing {
-        found.push(Inner::new(Kind::Unseen, &change));
+        found.push(NestedCommand::new(Kind::Unseen, &change));
     } else if !codes.is_empty() {
         let text = join(&codes, "\n");
         if language != Language::Sed || text.known().is_none_or(sed_acts) {
             // Those of awk and sed are files.
             let args = if program_first { Vec::new() } else { operands };
-            found.push(Inner::new(Kind::Inline { language, text, args }, &change));
+            found.push(NestedCommand::new(Kind::Inline { language, text, args }, &change));
         }
     } else if program_first || scan.has(OptionRun::File) {
         found.extend(scan.values(OptionRun::File).any(is_stdin).then(|| stdin(operands)));
@@ -60,19 +60,19 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
             }
             Some((path, args)) => {
                 let kind = Kind::Script { language, path: path.clone(), args: args.to_vec() };
-                found.push(Inner::new(kind, &change));
+                found.push(NestedCommand::new(kind, &change));
             }
         }
     }
     if scan.unclear || call.unclear {
-        found.push(Inner::new(Kind::Unseen, &change).perhaps());
+        found.push(NestedCommand::new(Kind::Unseen, &change).perhaps());
     }
     found.extend(programs);
     found
 }
 
 /// `python3 -m black FILE`, `python3 -m alembic downgrade base`: the program of that name.
-fn run_as_module(words: &[Word], change: &Change) -> Vec<Inner> {
+fn run_as_module(words: &[Word], change: &ContextChange) -> Vec<NestedCommand> {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
         "black", "blue", "isort", "ruff", "yapf", "autopep8", "autoflake", "docformatter", "pyupgrade", "alembic", "flask", "aerich",
@@ -93,12 +93,12 @@ fn run_as_module(words: &[Word], change: &Change) -> Vec<Inner> {
 }
 
 /// A module whose name is a program: `perl '-MPOSIX;..'`, `node --import data:..`.
-fn loaded(language: Language, module: &Word, change: &Change) -> Option<Inner> {
+fn loaded(language: Language, module: &Word, change: &ContextChange) -> Option<NestedCommand> {
     match language {
         Language::Perl if module.text().contains([';', '(']) => {
             let value = module.value.part(format!("use {};", module.text()));
             let text = Word { value, at: None, ..module.clone() };
-            Some(Inner::new(Kind::Inline { language, text, args: Vec::new() }, change))
+            Some(NestedCommand::new(Kind::Inline { language, text, args: Vec::new() }, change))
         }
         Language::Node if module.text().starts_with("data:") => {
             let (head, body) = module.known()?.split_once(',')?;
@@ -110,25 +110,25 @@ fn loaded(language: Language, module: &Word, change: &Change) -> Option<Inner> {
                 let text = Word { at: None, value: Value::Known(text), ..module.clone() };
                 Kind::Inline { language, text, args: Vec::new() }
             });
-            Some(Inner::new(kind, change).perhaps())
+            Some(NestedCommand::new(kind, change).perhaps())
         }
         _ => None,
     }
 }
 
 /// `rename EXPRESSION FILE ..` of Perl. The other one takes two texts, which do nothing as expressions.
-pub(super) fn rename(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn rename(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let first = scan.operands.first().and_then(|&at| call.words.get(at)).filter(|_| !scan.has(OptionRun::Code));
     let inline = |text: &Word| {
         let kind = Kind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
-        Inner::new(kind, &change).perhaps()
+        NestedCommand::new(kind, &change).perhaps()
     };
     scan.values(OptionRun::Code).chain(first).map(inline).collect()
 }
 
 /// `latexmk -e TEXT` of Perl.
-pub(super) fn latexmk(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn latexmk(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let mut found = extras(&scan, &change);
     for pair in call.words.windows(2) {
@@ -136,24 +136,24 @@ pub(super) fn latexmk(call: Call<'_>) -> Vec<Inner> {
             && option.known() == Some("-e")
         {
             let kind = Kind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
-            found.push(Inner::new(kind, &change).perhaps());
+            found.push(NestedCommand::new(kind, &change).perhaps());
         }
     }
     found
 }
 
 /// `deno eval TEXT`
-pub(super) fn operand(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn operand(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
     let (text, args) = words.split_first().filter(|_| !scan.stopped).unzip();
     let args = args.map(<[Word]>::to_vec).unwrap_or_default();
     let kind = text.map(|text| Kind::Inline { language: Language::Node, text: text.clone(), args });
-    kind.map(|kind| Inner::new(kind, &change)).into_iter().collect()
+    kind.map(|kind| NestedCommand::new(kind, &change)).into_iter().collect()
 }
 
 /// `bun` is a runtime, a package runner and a shell.
-pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn bun(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let name = call.words.get(scan.end).and_then(Word::known);
     if scan.has(OptionRun::Code) || scan.stopped {
@@ -166,10 +166,10 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
         }
         Some("exec") => {
             let text = call.words.get(scan.end + 1).cloned();
-            text.map(|text| Inner::new(Kind::Text { text, args: Vec::new() }, &change)).into_iter().collect()
+            text.map(|text| NestedCommand::new(Kind::Text { text, args: Vec::new() }, &change)).into_iter().collect()
         }
         Some("run") if call.words.get(scan.end + 1).is_some_and(is_stdin) => {
-            vec![Inner::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
+            vec![NestedCommand::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
         }
         // What is no script of the project's is a program.
         Some("run") => {
@@ -182,13 +182,16 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
                 .is_some_and(|name| !name.contains(['.', '/', ':']) && name != "install");
             if plain { vec![command(words.to_vec(), &change).perhaps()] } else { Vec::new() }
         }
-        Some("-") => vec![Inner::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)],
+        Some("-") => {
+            vec![NestedCommand::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
+        }
         _ => Vec::new(),
     }
 }
 
 /// Whether a sed script runs commands or writes files. What cannot be followed does.
 fn sed_acts(script: &str) -> bool {
-    let script = crate::inline::read(Language::Sed, script, Setting::TEXT);
-    !script.complete || script.deeds.iter().any(|deed| !matches!(deed.what, What::Read(_) | What::List(_)))
+    let script = toolgate_scripts::read(Language::Sed, script, Setting::TEXT);
+    !script.complete
+        || script.effects.iter().any(|deed| !matches!(deed.what, ScriptEffectKind::Read(_) | ScriptEffectKind::List(_)))
 }

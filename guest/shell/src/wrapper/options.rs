@@ -4,16 +4,16 @@
 use toolgate_commands::argv::{Parts, Spelling};
 use toolgate_commands::{Opt, OptionRun, Takes, Trait};
 
+use super::argv_edit::{assignment, cut, is_open};
 use super::table::Row;
-use super::words::{assignment, cut, is_open};
-use super::{Change, Directory, Times};
-use crate::word::{Value, Word};
+use super::{ContextChange, Directory, Times};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// How many letters one word of short options may have; one with more is no option of anything.
 const MAX_LETTERS: usize = 64;
 
 /// An option with a meaning, as it was given.
-pub(super) struct Hit {
+pub(super) struct OptionHit {
     pub(super) meaning: OptionRun,
     /// Its value; none if it stands at the end of the words without one.
     pub(super) value: Option<Word>,
@@ -21,8 +21,8 @@ pub(super) struct Hit {
 
 /// The options of a command, read.
 #[derive(Default)]
-pub(super) struct Scan {
-    pub(super) hits: Vec<Hit>,
+pub(super) struct ScannedOptions {
+    pub(super) hits: Vec<OptionHit>,
     /// The operands; without `PERMUTE`, all words from the first on.
     pub(super) operands: Vec<usize>,
     /// Where the options end.
@@ -38,9 +38,9 @@ pub(super) struct Scan {
 }
 
 /// Reads the options from this word on.
-pub(super) fn scan(row: Row, words: &[Word], from: usize) -> Scan {
+pub(super) fn scan(row: Row, words: &[Word], from: usize) -> ScannedOptions {
     let permute = row.has(Trait::Permute);
-    let mut scan = Scan::default();
+    let mut scan = ScannedOptions::default();
     let mut at = from;
     while let Some(word) = words.get(at) {
         let text = word.text();
@@ -56,10 +56,10 @@ pub(super) fn scan(row: Row, words: &[Word], from: usize) -> Scan {
                 break;
             }
         } else if text == "-" && row.has(Trait::Dash) {
-            scan.hits.push(Hit { meaning: OptionRun::Clear, value: None });
+            scan.hits.push(OptionHit { meaning: OptionRun::Clear, value: None });
             at += 1;
         } else if row.has(Trait::Assign) && !is_open(word) && sets(text) {
-            scan.hits.push(Hit { meaning: OptionRun::Set, value: Some(word.clone()) });
+            scan.hits.push(OptionHit { meaning: OptionRun::Set, value: Some(word.clone()) });
             at += 1;
         } else if permute {
             scan.operands.push(at);
@@ -76,7 +76,7 @@ pub(super) fn scan(row: Row, words: &[Word], from: usize) -> Scan {
     // `env -- A=1 rm`: a name may follow the end of the options.
     while row.has(Trait::Assign) && !scan.ended {
         match words.get(scan.end).filter(|word| !is_open(word) && sets(word.text())) {
-            Some(word) => scan.hits.push(Hit { meaning: OptionRun::Set, value: Some(word.clone()) }),
+            Some(word) => scan.hits.push(OptionHit { meaning: OptionRun::Set, value: Some(word.clone()) }),
             None => break,
         }
         scan.end += 1;
@@ -90,7 +90,7 @@ fn sets(word: &str) -> bool {
     word.find('=').is_some_and(|at| at > 0)
 }
 
-impl Scan {
+impl ScannedOptions {
     /// Reads one word of options. The next word's index, and whether the options end here.
     fn option(&mut self, row: Row, words: &[Word], at: usize) -> (usize, bool) {
         let Some(word) = words.get(at) else { return (at, true) };
@@ -118,7 +118,7 @@ impl Scan {
         self.stopped |= option.help;
         if option.run == Some(OptionRun::Rest) {
             self.lead = attached;
-            self.hits.push(Hit { meaning: OptionRun::Rest, value: None });
+            self.hits.push(OptionHit { meaning: OptionRun::Rest, value: None });
             return (at + 1, true);
         }
         let mut next = at + 1;
@@ -138,7 +138,7 @@ impl Scan {
             }
         };
         if let Some(meaning) = option.run {
-            self.hits.push(Hit { meaning, value });
+            self.hits.push(OptionHit { meaning, value });
         }
         (next, option.last)
     }
@@ -154,7 +154,7 @@ impl Scan {
     }
 
     /// What the row and its options change.
-    pub(super) fn change(&self, row: Row, mut change: Change) -> Change {
+    pub(super) fn change(&self, row: Row, mut change: ContextChange) -> ContextChange {
         change.elsewhere |= row.has(Trait::Elsewhere);
         change.other_user |= row.has(Trait::User);
         change.clear_env |= row.has(Trait::Clear);
@@ -167,7 +167,7 @@ impl Scan {
         if row.has(Trait::Away) {
             change.cwd = Some(Directory::Unknown);
         }
-        for Hit { meaning, value } in &self.hits {
+        for OptionHit { meaning, value } in &self.hits {
             match (*meaning, value) {
                 (OptionRun::Cwd, Some(word)) => change.cwd = Some(Directory::Word(word.clone())),
                 (OptionRun::Away, _) => change.cwd = Some(Directory::Unknown),

@@ -2,14 +2,14 @@
 
 use toolgate_commands::OptionRun;
 
-use super::open::{command, extras, finish_command, rest, text_of, unseen};
-use super::options::Scan;
-use super::words::{cut, join, known};
-use super::{Call, Change, Directory, Inner, Kind, Times, is_shell};
+use super::argv_edit::{cut, join, known};
+use super::options::ScannedOptions;
+use super::unwrap::{command, extras, finish_command, rest, text_of, unseen};
+use super::{Call, ContextChange, Directory, Kind, NestedCommand, Times, is_shell};
 use crate::host;
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
-pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn chroot(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, mut change) = call.scan();
     let folder = scan.operands.first().and_then(|&at| call.words.get(at));
     // Its own root is no other place.
@@ -26,7 +26,7 @@ pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// Only another mount namespace makes the files others; that of process 1 is the machine's own.
-pub(super) fn nsenter(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn nsenter(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, mut change) = call.scan();
     let first = scan.values(OptionRun::Target).any(|word| word.known() == Some("1"));
     change.elsewhere |= scan.has(OptionRun::Mount) && !first;
@@ -34,7 +34,7 @@ pub(super) fn nsenter(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// What is mounted where it was before is not elsewhere.
-pub(super) fn bubblewrap(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn bubblewrap(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, mut change) = call.scan();
     change.elsewhere = true;
     // The second of two values is not among the options' own; it stands behind the first.
@@ -54,7 +54,7 @@ pub(super) fn bubblewrap(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// Login shells are called with `-c TEXT`.
-pub(super) fn firejail(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn firejail(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
     let login = scan.end > call.from && call.words.get(scan.end - 1).and_then(Word::known) == Some("-c");
@@ -65,7 +65,7 @@ pub(super) fn firejail(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// `docker run`: another entry point takes the command as its arguments.
-pub(super) fn run_image(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn run_image(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
@@ -81,7 +81,7 @@ pub(super) fn run_image(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
-pub(super) fn kubectl(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn kubectl(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn kubectl(call: Call<'_>) -> Vec<Inner> {
     if words.is_empty() { Vec::new() } else { vec![command(words, &change)] }
 }
 
-pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn ssh(call: Call<'_>) -> Vec<NestedCommand> {
     let (first, _) = call.scan();
     let Some(&destination) = first.operands.first() else { return settings(&first) };
     // Options may stand behind the destination too.
@@ -122,10 +122,10 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     if !words.is_empty() {
         found.push(text_of(join(words, " "), Vec::new(), &change));
     } else if !first.has(OptionRun::None) && !second.has(OptionRun::None) && !change.own_input {
-        found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, &change));
+        found.push(NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, &change));
     }
     if first.unclear || second.unclear {
-        found.push(unseen(&Change::default()));
+        found.push(unseen(&ContextChange::default()));
     }
     found
 }
@@ -183,14 +183,14 @@ fn is_usual_port(word: &Word) -> Option<bool> {
 }
 
 /// `scp` and `sftp`: only what their settings run here.
-pub(super) fn copy(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn copy(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     extras(&scan, &change).into_iter().chain(settings(&scan)).collect()
 }
 
 /// The settings of ssh that run a text on this machine: `-o ProxyCommand=TEXT`.
-fn settings(scan: &Scan) -> Vec<Inner> {
-    let local = Change { times: Times::Perhaps, ..Change::default() };
+fn settings(scan: &ScannedOptions) -> Vec<NestedCommand> {
+    let local = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
     let run = |word: &Word| {
         let (name, at) = named(word)?;
         let text = cut(word, at);
@@ -201,7 +201,7 @@ fn settings(scan: &Scan) -> Vec<Inner> {
             "include" => Kind::Unseen,
             _ => return None,
         };
-        Some(Inner::new(kind, &local))
+        Some(NestedCommand::new(kind, &local))
     };
     scan.values(OptionRun::Config).filter_map(run).collect()
 }
@@ -211,7 +211,7 @@ fn names_shell(word: &Word) -> bool {
     word.text().split_ascii_whitespace().any(is_shell)
 }
 
-pub(super) fn netcat(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn netcat(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let mut found = extras(&scan, &change);
     if scan.values(OptionRun::Prog).chain(scan.values(OptionRun::Also)).any(names_shell) {
@@ -221,7 +221,7 @@ pub(super) fn netcat(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// `socat`'s addresses: `EXEC:program args,option`, `SYSTEM:text`.
-pub(super) fn socat(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn socat(call: Call<'_>) -> Vec<NestedCommand> {
     let (_, change) = call.scan();
     let mut found = Vec::new();
     for word in call.words.get(1..).unwrap_or_default() {

@@ -2,18 +2,18 @@
 
 use toolgate_commands::OptionRun;
 
-use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
-use super::options::Scan;
+use super::argv_edit::{Rules, cut, is_open, join, known, split};
+use super::options::ScannedOptions;
 use super::table;
-use super::words::{Rules, cut, is_open, join, known, split};
-use super::{Call, Change, Directory, Inner, Kind};
+use super::unwrap::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
+use super::{Call, ContextChange, Directory, Kind, NestedCommand};
 use crate::foreign::{ForeignShell, reads_as_fish};
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// How many words of `env -S` bring another one before it is no longer followed.
 const MAX_SPLITS: usize = 16;
 
-pub(super) fn env(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn env(call: Call<'_>) -> Vec<NestedCommand> {
     let mut words = call.words.to_vec();
     let mut change = call.change.clone();
     let mut unclear = false;
@@ -23,7 +23,7 @@ pub(super) fn env(call: Call<'_>) -> Vec<Inner> {
         change = changed;
         unclear |= scan.unclear;
         let Some(last) = scan.hits.last().filter(|hit| hit.meaning == OptionRun::Split) else {
-            let next = Call { row: call.row, words: &words, from: 1, change: Change::default(), unclear };
+            let next = Call { row: call.row, words: &words, from: 1, change: ContextChange::default(), unclear };
             return finish_command(&next, &scan, &change);
         };
         let Some(text) = &last.value else { return vec![unseen(&change)] };
@@ -38,7 +38,7 @@ pub(super) fn env(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// `su` and `runuser`: the words after the user are the shell's own.
-pub(super) fn su(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn su(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, mut change) = call.scan();
     if scan.stopped {
         return Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn su(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// What a shell is told to run.
-pub(super) fn shell(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn shell(call: Call<'_>) -> Vec<NestedCommand> {
     let change = &call.change;
     let words = call.words;
     let mut at = call.from;
@@ -107,7 +107,7 @@ pub(super) fn shell(call: Call<'_>) -> Vec<Inner> {
                     at += 1;
                     if let Some(path) = words.get(at) {
                         let kind = Kind::File { path: path.clone(), args: Vec::new(), here: false };
-                        found.push(Inner::new(kind, change).perhaps());
+                        found.push(NestedCommand::new(kind, change).perhaps());
                     }
                 }
                 "emulate" => at += 1,
@@ -141,7 +141,7 @@ pub(super) fn shell(call: Call<'_>) -> Vec<Inner> {
         Some(path) => Kind::File { path: path.clone(), args: args(at + 1), here: false },
         None => stdin(at),
     };
-    let inner = Inner::new(kind, change);
+    let inner = NestedCommand::new(kind, change);
     found.push(if unclear { inner.perhaps() } else { inner });
     if unclear || call.unclear {
         found.push(unseen(change));
@@ -150,7 +150,7 @@ pub(super) fn shell(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// fish may be given several texts, and some that run before all others.
-pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn fish(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
@@ -164,7 +164,7 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
         });
     }
     // What fish may read otherwise.
-    let differs = |hit: &super::options::Hit| {
+    let differs = |hit: &super::options::OptionHit| {
         let text = hit.value.as_ref().and_then(Word::known);
         matches!(hit.meaning, OptionRun::Code | OptionRun::Also) && !text.is_some_and(reads_as_fish)
     };
@@ -180,7 +180,7 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
             Some(path) if !is_stdin(path) => Kind::File { path: path.clone(), args, here: false },
             _ => Kind::Stdin { language: None, args },
         };
-        let inner = Inner::new(kind, &change);
+        let inner = NestedCommand::new(kind, &change);
         found.push(if unclear { inner.perhaps() } else { inner });
     }
     if unclear {
@@ -209,12 +209,12 @@ const POWERSHELL_VALUES: &[(&str, usize)] = &[
 
 /// PowerShell. Its options may be cut short and are written in any case; what follows `-Command` is one text. Windows
 /// PowerShell takes the first operand for a text, the newer one for a file.
-pub(super) fn powershell(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn powershell(call: Call<'_>) -> Vec<NestedCommand> {
     let change = &call.change;
     let words = call.words;
     let text = |from: usize| {
         let text = join(words.get(from..).unwrap_or_default(), " ");
-        vec![Inner::new(Kind::Foreign { shell: ForeignShell::PowerShell, text }, change)]
+        vec![NestedCommand::new(Kind::Foreign { shell: ForeignShell::PowerShell, text }, change)]
     };
     let old = call.words.first().and_then(Word::known).is_some_and(|name| name.contains("powershell"));
     let cut_short = |given: &str, name: &str, shortest: usize| given.len() >= shortest && name.starts_with(given);
@@ -222,17 +222,17 @@ pub(super) fn powershell(call: Call<'_>) -> Vec<Inner> {
     while let Some(word) = words.get(at) {
         let Some(given) = word.known() else { return [text(at), vec![unseen(change)]].concat() };
         let Some(name) = given.strip_prefix(['-', '/']).filter(|_| given.len() > 1) else {
-            return if old && given != "-" { text(at) } else { vec![Inner::new(Kind::Unseen, change)] };
+            return if old && given != "-" { text(at) } else { vec![NestedCommand::new(Kind::Unseen, change)] };
         };
         let name = name.trim_start_matches('-').to_ascii_lowercase();
         if cut_short(&name, "command", 1) || cut_short(&name, "commandwithargs", 1) || name == "cwa" {
             return match words.get(at + 1) {
                 Some(word) if !is_stdin(word) => text(at + 1),
-                _ => vec![Inner::new(Kind::Unseen, change)],
+                _ => vec![NestedCommand::new(Kind::Unseen, change)],
             };
         }
         if cut_short(&name, "encodedcommand", 1) || name == "ec" || cut_short(&name, "file", 1) {
-            return vec![Inner::new(Kind::Unseen, change)];
+            return vec![NestedCommand::new(Kind::Unseen, change)];
         }
         if cut_short(&name, "help", 1) || name == "?" || !old && cut_short(&name, "version", 1) {
             return Vec::new();
@@ -241,11 +241,11 @@ pub(super) fn powershell(call: Call<'_>) -> Vec<Inner> {
             || old && cut_short(&name, "version", 1);
         at += if takes_value { 2 } else { 1 };
     }
-    vec![Inner::new(Kind::Stdin { language: None, args: Vec::new() }, change).perhaps(), unseen(change)]
+    vec![NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, change).perhaps(), unseen(change)]
 }
 
 /// `cmd /c TEXT`, `cmd /d/cTEXT`: switches may stand in one word.
-pub(super) fn cmd(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn cmd(call: Call<'_>) -> Vec<NestedCommand> {
     let change = &call.change;
     // Where the text begins in a word of switches.
     let switch = |word: &Word| {
@@ -259,7 +259,7 @@ pub(super) fn cmd(call: Call<'_>) -> Vec<Inner> {
             let attached = call.words.get(at).map(|word| cut(word, begin)).filter(|word| !word.text().is_empty());
             let rest = call.words.get(at + 1..).unwrap_or_default();
             let text: Vec<Word> = attached.into_iter().chain(rest.iter().cloned()).collect();
-            vec![Inner::new(Kind::Foreign { shell: ForeignShell::Cmd, text: join(&text, " ") }, change)]
+            vec![NestedCommand::new(Kind::Foreign { shell: ForeignShell::Cmd, text: join(&text, " ") }, change)]
         }
         // It reads commands from standard input. Elsewhere a program of this name is another one.
         None if call.words.first().is_some_and(|word| word.text().ends_with(".exe")) => vec![unseen(change)],
@@ -268,16 +268,20 @@ pub(super) fn cmd(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// A shell with a grammar of its own, whose text an option gives.
-pub(super) fn foreign(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn foreign(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
     }
-    let name = call.words.first().map(|word| crate::path::basename(word.text()).to_owned()).unwrap_or_default();
-    let mut found: Vec<Inner> = extras(&scan, &change);
+    let name = call
+        .words
+        .first()
+        .map(|word| toolgate_shell_syntax::path::basename(word.text()).to_owned())
+        .unwrap_or_default();
+    let mut found: Vec<NestedCommand> = extras(&scan, &change);
     let shell = ForeignShell::Other(name);
     let texts = scan.values(OptionRun::Foreign).cloned();
-    found.extend(texts.map(|text| Inner::new(Kind::Foreign { shell: shell.clone(), text }, &change)));
+    found.extend(texts.map(|text| NestedCommand::new(Kind::Foreign { shell: shell.clone(), text }, &change)));
     if scan.unclear || call.unclear {
         found.push(unseen(&change));
     }
@@ -285,21 +289,21 @@ pub(super) fn foreign(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// The words behind the options of a builtin. It has few: an unknown word among them is rather the first of these.
-fn behind<'a>(call: &Call<'a>, scan: &Scan) -> &'a [Word] {
+fn behind<'a>(call: &Call<'a>, scan: &ScannedOptions) -> &'a [Word] {
     let words = if scan.unclear { call.words.get(1..) } else { call.words.get(scan.end..) };
     words.unwrap_or_default()
 }
 
-pub(super) fn eval(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn eval(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let words = behind(&call, &scan);
     if words.is_empty() {
         return Vec::new();
     }
-    vec![Inner::new(Kind::Here { text: join(words, " ") }, &change)]
+    vec![NestedCommand::new(Kind::Here { text: join(words, " ") }, &change)]
 }
 
-pub(super) fn trap(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn trap(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
@@ -312,16 +316,16 @@ pub(super) fn trap(call: Call<'_>) -> Vec<Inner> {
     if text.known().is_some_and(|text| text == "-" || text.chars().all(|c| c.is_ascii_digit())) {
         return Vec::new();
     }
-    vec![Inner::new(Kind::Trap { text: text.clone(), signals: signals.to_vec() }, &change)]
+    vec![NestedCommand::new(Kind::Trap { text: text.clone(), signals: signals.to_vec() }, &change)]
 }
 
-pub(super) fn source(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn source(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let words = behind(&call, &scan);
     let Some((path, args)) = words.split_first() else { return Vec::new() };
     let args = args.to_vec();
-    let stdin = path.known().is_some_and(crate::path::is_stdin);
+    let stdin = path.known().is_some_and(toolgate_shell_syntax::path::is_stdin);
     let kind =
         if stdin { Kind::Stdin { language: None, args } } else { Kind::File { path: path.clone(), args, here: true } };
-    vec![Inner::new(kind, &change)]
+    vec![NestedCommand::new(kind, &change)]
 }

@@ -1,6 +1,6 @@
 //! The specs of programs that run others, as this folder reads them.
 
-use toolgate_commands::{RunForm, Runs, Spec, Trait};
+use toolgate_commands::{Runs, Spec, Trait};
 
 /// A program that runs others, or a subcommand of one.
 #[derive(Clone, Copy)]
@@ -39,13 +39,7 @@ impl Row {
     }
 }
 
-/// The row of a program. A version at the end of the name does not count: `python3.11`, `ksh93`.
+/// The row of a program.
 pub(super) fn find(program: &str) -> Option<Row> {
-    let program = program.strip_suffix(".exe").unwrap_or(program);
-    let listed = |name: &str| toolgate_commands::find(name).and_then(Row::of);
-    listed(program).or_else(|| {
-        let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-        let versioned = |row: &Row| matches!(row.runs.what, RunForm::Language(_) | RunForm::Code(_));
-        listed(bare).filter(|row| bare != program && versioned(row))
-    })
+    toolgate_commands::find_runner(program).and_then(Row::of)
 }

@@ -2,16 +2,16 @@
 
 use toolgate_commands::OptionRun;
 
-use super::open::{command, extras, finish, finish_command, rest, text_of, unseen};
+use super::argv_edit::{Rules, assignment, cut, join, known, split};
 use super::table;
-use super::words::{Rules, assignment, cut, join, known, split};
-use super::{Call, Change, Directory, Inner, Kind};
-use crate::word::{Value, Word};
+use super::unwrap::{command, extras, finish, finish_command, rest, text_of, unseen};
+use super::{Call, ContextChange, Directory, Kind, NestedCommand};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// How deep tmux commands inside tmux commands are followed.
 const MAX_DEPTH: usize = 4;
 
-pub(super) fn screen(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn screen(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, mut change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
     if !scan.has(OptionRun::Send) {
@@ -41,7 +41,7 @@ pub(super) fn screen(call: Call<'_>) -> Vec<Inner> {
     }
 }
 
-pub(super) fn tmux(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn tmux(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
@@ -81,7 +81,7 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 /// tmux's own commands, with `;` between them.
-fn tmux_commands(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
+fn tmux_commands(words: &[Word], change: &ContextChange, depth: usize) -> Vec<NestedCommand> {
     let mut found = Vec::new();
     let mut current: Vec<Word> = Vec::new();
     for word in words {
@@ -98,7 +98,7 @@ fn tmux_commands(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
     found
 }
 
-fn tmux_command(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
+fn tmux_command(words: &[Word], change: &ContextChange, depth: usize) -> Vec<NestedCommand> {
     let Some(name) = words.first().and_then(Word::known).filter(|name| !name.is_empty()) else {
         return if words.is_empty() { Vec::new() } else { vec![unseen(change)] };
     };
@@ -155,25 +155,25 @@ fn keys(words: &[Word], literal: bool) -> Word {
 }
 
 /// `at` and `batch` read their script from a file or from standard input.
-pub(super) fn at(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn at(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
     }
     let found = extras(&scan, &change);
     if found.is_empty() {
-        return vec![Inner::new(Kind::Stdin { language: None, args: Vec::new() }, &change)];
+        return vec![NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, &change)];
     }
     found
 }
 
 /// What is installed has a syntax of its own and runs later.
-pub(super) fn crontab(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn crontab(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped { Vec::new() } else { vec![unseen(&change)] }
 }
 
-pub(super) fn systemd_run(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn systemd_run(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, mut change) = call.scan();
     for pair in scan.values(OptionRun::Property).filter_map(assignment) {
         match (pair.0.as_str(), pair.1) {

@@ -1,7 +1,7 @@
 //! One row a command: its words, and what they run.
 
-use super::{Change, Directory, Inner, Kind, Language, Times, inner, xargs};
-use crate::word::{Span, Value, Why, Word};
+use super::{ContextChange, Directory, Kind, Language, NestedCommand, Times, inner, xargs};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Words at blanks; single quotes keep blanks, `$NAME` is not known, `"$NAME"` is one word, a star is a glob.
 fn words(text: &str) -> Vec<Word> {
@@ -65,7 +65,7 @@ fn name(language: Language) -> String {
     format!("{language:?}").to_lowercase()
 }
 
-fn render(inner: &Inner) -> String {
+fn render(inner: &NestedCommand) -> String {
     let kind = match &inner.kind {
         Kind::Command { words, more } => format!("[{}{}]", list(words), if *more { " .." } else { "" }),
         Kind::Text { text, args } => with("text", text, args),
@@ -81,7 +81,7 @@ fn render(inner: &Inner) -> String {
         Kind::Foreign { shell, text } => with(shell.title(), text, &[]),
         Kind::Unseen => "unseen".to_owned(),
     };
-    let Change { cwd, clear_env, set, unset, same_shell, replaces, elsewhere, other_user, times, own_input } =
+    let ContextChange { cwd, clear_env, set, unset, same_shell, replaces, elsewhere, other_user, times, own_input } =
         &inner.change;
     let mut out = vec![kind];
     match cwd {

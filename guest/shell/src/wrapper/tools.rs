@@ -2,19 +2,19 @@
 
 use toolgate_commands::OptionRun;
 
-use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
-use super::words::{assignment, cut, is_open, known};
-use super::{Call, Change, Directory, Inner, Kind};
-use crate::word::{Value, Word};
+use super::argv_edit::{assignment, cut, is_open, known};
+use super::unwrap::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
+use super::{Call, ContextChange, Directory, Kind, NestedCommand};
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// `uv run` takes a program, a Python file or nothing.
-pub(super) fn uv_run(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn uv_run(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let words = rest(&call, &scan);
     let Some(first) = words.first() else { return Vec::new() };
     if is_stdin(first) {
         let args = words.get(1..).unwrap_or_default().to_vec();
-        return vec![Inner::new(Kind::Stdin { language: Some(super::Language::Python), args }, &change)];
+        return vec![NestedCommand::new(Kind::Stdin { language: Some(super::Language::Python), args }, &change)];
     }
     if first.known().is_some_and(|name| name.ends_with(".py")) {
         return Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn uv_run(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// `nix run nixpkgs#rm -- -rf x` runs rm, as far as the name tells.
-pub(super) fn nix_run(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn nix_run(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let dashes = call.words.iter().skip(call.from).position(|word| word.known() == Some("--"));
     let args = dashes.and_then(|at| call.words.get(call.from + at + 1..)).unwrap_or_default();
@@ -39,7 +39,7 @@ pub(super) fn nix_run(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// `dotenv [run] [--] command`: two tools of one name.
-pub(super) fn dotenv(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn dotenv(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let words = rest(&call, &scan);
     match words.first().and_then(Word::known) {
@@ -56,7 +56,7 @@ pub(super) fn dotenv(call: Call<'_>) -> Vec<Inner> {
     }
 }
 
-pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn gdb(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
             }
             "python" | "py" | "pi" => {
                 let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
-                found.push(Inner::new(kind, &change));
+                found.push(NestedCommand::new(kind, &change));
             }
             "print" | "p" if line.get(name..).is_some_and(is_value) => {}
             "source" | "guile" | "define" | "compile" | "call" | "print" | "p" => found.push(unseen(&change)),
@@ -107,7 +107,7 @@ fn is_value(expression: &str) -> bool {
 }
 
 /// vim's commands on its command line: `-c ':!rm x'`, `+'!rm x'`.
-pub(super) fn vim(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn vim(call: Call<'_>) -> Vec<NestedCommand> {
     let (_, change) = call.scan();
     let mut found = Vec::new();
     let mut words = call.words.get(call.from..).unwrap_or_default().iter();
@@ -130,7 +130,7 @@ pub(super) fn vim(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// `silent! %!rm x`: words before it, a range, perhaps the name of what reads or writes, then the text.
-fn ex_command(line: &Word, change: &Change) -> Option<Inner> {
+fn ex_command(line: &Word, change: &ContextChange) -> Option<NestedCommand> {
     const MODIFIERS: &[&str] = &["silent", "sil", "noautocmd", "noa", "keepjumps", "keepalt", "lockmarks", "verbose"];
     const NAMES: &[&str] = &["read", "write", "r", "w"];
     const RUNS: &[&str] = &["exe", "lua", "py", "perl", "ruby", "tcl", "ter", "so", "call system", "call job", "ec"];
@@ -171,10 +171,10 @@ fn nests(line: &str) -> bool {
 }
 
 /// `cmake -E`: plain commands that are the same everywhere.
-pub(super) fn cmake(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn cmake(call: Call<'_>) -> Vec<NestedCommand> {
     let words = call.words.get(call.from..).unwrap_or_default();
     let (Some("-E"), Some(name)) = (words.first().and_then(Word::known), words.get(1)) else { return Vec::new() };
-    let change = Change::default();
+    let change = ContextChange::default();
     let rest = words.get(2..).unwrap_or_default();
     let program: &[&str] = match name.known() {
         Some("rm") => &["rm"],
@@ -189,7 +189,7 @@ pub(super) fn cmake(call: Call<'_>) -> Vec<Inner> {
         Some("time") => &["time"],
         Some("chdir") => {
             let Some((folder, rest)) = rest.split_first() else { return Vec::new() };
-            let change = Change { cwd: Some(Directory::Word(folder.clone())), ..change };
+            let change = ContextChange { cwd: Some(Directory::Word(folder.clone())), ..change };
             return if rest.is_empty() { Vec::new() } else { vec![command(rest.to_vec(), &change)] };
         }
         Some(_) => return Vec::new(),
@@ -200,7 +200,7 @@ pub(super) fn cmake(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// make runs what its makefile says; another shell or makefile on the command line is worth telling.
-pub(super) fn make(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn make(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let mut found = extras(&scan, &change);
     let shell = |&at: &usize| {
@@ -235,7 +235,7 @@ pub(crate) fn unbundled(words: &[Word]) -> Vec<Word> {
 }
 
 /// zip's `-TT TEXT`, whose text may be attached.
-pub(super) fn zip(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn zip(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let attached = |word: &&Word| word.text().starts_with("-TT") && word.text().len() > 3;
     let words = call.words.get(call.from..).unwrap_or_default();
@@ -243,7 +243,7 @@ pub(super) fn zip(call: Call<'_>) -> Vec<Inner> {
     extras(&scan, &change).into_iter().chain(texts).collect()
 }
 
-pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn tar(call: Call<'_>) -> Vec<NestedCommand> {
     let Some((program, rest)) = call.words.split_first() else { return Vec::new() };
     let words: Vec<Word> = std::iter::once(program.clone()).chain(unbundled(rest)).collect();
     let (scan, change) = Call { words: &words, ..call }.scan();
@@ -257,7 +257,7 @@ pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// apt's hooks: `-o APT::Update::Pre-Invoke::=TEXT`.
-pub(super) fn apt(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn apt(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let hook = |word: &Word| {
         let (name, value) = assignment(word)?;

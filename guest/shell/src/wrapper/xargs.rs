@@ -3,10 +3,10 @@
 use toolgate_commands::OptionRun;
 
 use super::Call;
+use super::argv_edit::known;
 use super::table;
-use super::words::known;
-use crate::path::basename;
-use crate::word::{Value, Word};
+use toolgate_shell_syntax::path::basename;
+use toolgate_shell_syntax::word::{Value, Word};
 
 /// Longest input that is split, in bytes. Below it all items fit one command.
 const MAX_INPUT: usize = 96 * 1024;

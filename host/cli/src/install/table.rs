@@ -719,7 +719,7 @@ mod tests {
     /// Whoever calls one of these speaks to the gate in an agent's place.
     #[test]
     fn the_gate_keeps_agents_from_their_own_links() {
-        const PACK: &str = include_str!("../../../../guest/src/guard/packs/self.yaml");
+        const PACK: &str = include_str!("../../../../guest/rules/src/packs/self.yaml");
         let names = |line: &str| line.split([',', ' ', '[', ']']).map(str::to_owned).collect::<Vec<_>>();
         let (_, rule) = PACK.split_once("- name: self-hook-link\n").expect("a rule");
         let line = rule.lines().find(|line| line.trim_start().starts_with("program:")).expect("its programs");
@@ -732,7 +732,7 @@ mod tests {
     /// Whoever may write one of these can have an agent leave the gate out.
     #[test]
     fn the_gate_keeps_every_file_that_switches_hooks_off() {
-        const PACK: &str = include_str!("../../../../guest/src/guard/packs/self.yaml");
+        const PACK: &str = include_str!("../../../../guest/rules/src/packs/self.yaml");
         let (_, list) = PACK.split_once("\nreadOnlyPaths:\n").expect("a list");
         let kept: Vec<&str> = list.lines().map_while(|line| line.strip_prefix("  - ")).collect();
         let covers = |rule: &str, path: &str| {

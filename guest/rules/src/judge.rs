@@ -1,0 +1,528 @@
+//! From a call to a verdict.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `commands` | the rules of packs and files on commands |
+//! | `native` | the rules of which code says when they fire, or agrees last where all their keys say so |
+//! | `process_kill` | processes that are ended by what fits the gate as well |
+//! | `fields` | the rules on the fields of file tools |
+//! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
+//! | `later` | texts that an agent runs by itself later: commands in its prompts |
+//! | `paths` | the path rules |
+//! | `recursive_reads` | what is read along with a folder |
+//! | `refs` | what git commands of one text mean for each other |
+//! | `settings` | git commands that take away what has an agent ask Toolgate |
+//! | `tools` | what file tools touch, and do, as far as the fields of their input say |
+//! | `interactive` | commands that wait for text, where that is not seen |
+
+mod commands;
+mod fields;
+mod git_recoverable;
+mod interactive;
+mod later;
+mod native;
+mod paths;
+mod process_kill;
+mod recursive_reads;
+mod refs;
+mod settings;
+mod tools;
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use toolgate_shell::{
+    Facts, FileOracle, ForeignShell, Presence, Runs, Script, Span, Value, Why, Word, absolute, looks_like_powershell,
+    parse, parse_foreign, patch,
+};
+
+pub(crate) use self::native::NativeRule;
+use self::paths::Touched;
+use super::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
+use super::observers::Witnessed;
+use super::overrides;
+use super::path_zone::{Map, RealMap};
+use super::rule::{Rule, named};
+use super::rules::Guard;
+use super::world::GuardHost;
+use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
+
+/// Longest evidence that is repeated in a finding; the positions always give the whole match.
+const LONGEST_EVIDENCE: usize = 400;
+
+/// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
+/// not to be, and no condition on what is there decides that a command never runs.
+pub struct VolatileFiles(pub Rc<dyn FileOracle>);
+
+impl FileOracle for VolatileFiles {
+    fn look(&self, path: &str) -> Presence {
+        match self.0.look(path) {
+            Presence::Absent => Presence::Unknown,
+            there => there,
+        }
+    }
+
+    fn lasts(&self) -> bool {
+        false
+    }
+
+    fn real(&self, path: &str) -> Option<String> {
+        self.0.real(path)
+    }
+
+    fn script(&self, path: &str) -> Option<String> {
+        self.0.script(path)
+    }
+}
+
+/// A rule that was tried on a command, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Considered {
+    /// The rule.
+    pub rule: String,
+    /// The place of the command in the walk; `None` for the text as a whole.
+    pub command: Option<usize>,
+    /// `None` if it fired; else why it did not.
+    pub missed: Option<String>,
+}
+
+/// A verdict, and how it came about.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the text was read as.
+    pub script: Option<Script>,
+    /// Every rule that was tried, by command.
+    pub considered: Vec<Considered>,
+}
+
+impl Guard {
+    /// Judges a call.
+    pub fn judge(&self, call: &Call, world: &mut dyn GuardHost) -> Verdict {
+        self.evaluate(call, world, false).verdict
+    }
+
+    /// Judges a call and says how.
+    pub fn explain(&self, call: &Call, world: &mut dyn GuardHost) -> Explanation {
+        self.evaluate(call, world, true)
+    }
+
+    fn evaluate(&self, call: &Call, world: &mut dyn GuardHost, explains: bool) -> Explanation {
+        // Facts that do not know the place itself speak of another machine.
+        let here = absolute("", &call.cwd);
+        let look = world.look().filter(|look| look.look(&here) == Presence::Folder);
+        let trackers: Vec<String> =
+            self.trackers.iter().flat_map(|trackers| trackers.names()).map(str::to_owned).collect();
+        if let (Some(provided), Some(command)) = (&self.provided, &call.command) {
+            provided.renew(&command.value);
+        }
+        // Agents run texts in the user's own shell, which many set to zsh.
+        let mut facts = Facts::new(&call.cwd).perhaps_zsh();
+        if let Some(home) = &call.home {
+            facts = facts.home(home);
+        }
+        if let Some(look) = &look {
+            facts = facts.files(Rc::new(VolatileFiles(Rc::clone(look))));
+        }
+        if let Some(trackers) = &self.trackers {
+            facts = facts.trackers(Rc::clone(trackers));
+        }
+        let map = Map::new(&call.workspace, call.home.as_deref()).called(&call.workspace_names);
+        let real_map = OnceCell::new();
+        let mut evaluation = Evaluation {
+            guard: self,
+            call,
+            map: &map,
+            real_map: &real_map,
+            touched: Vec::new(),
+            findings: Vec::new(),
+            found: 0,
+            considered: explains.then(Vec::new),
+            comments: Vec::new(),
+            branches: HashMap::new(),
+            held: git_recoverable::Answers::default(),
+            rows: FxHashMap::default(),
+            trackers,
+            memory: None,
+            witnessed: None,
+        };
+        let mut script = None;
+        match (&call.command, call.kind) {
+            (Some(command), kind) => {
+                let parsed = match kind {
+                    Kind::Write => patch(&command.value, &call.cwd),
+                    _ => shell_text(&command.value, call.shell.as_deref(), &facts),
+                };
+                evaluation.command(command, &parsed, world, look.as_deref());
+                script = Some(parsed);
+            }
+            (None, Kind::Shell) => evaluation.native(NativeRule::NoCommand, "", Vec::new()),
+            (None, _) => {}
+        }
+        if let (Some(first), Some(command)) = (&script, &call.command)
+            && first.unparsed.is_none()
+            && has_unset(first)
+        {
+            // What nothing sets may be empty: `$X/*` is `/*` then, and `${X:-rm}` is rm.
+            let facts = facts.variable("TMPDIR", "/tmp/tmpdir").variable("USER", "user").complete();
+            let second = parse(&command.value, &facts);
+            evaluation.unset(command, first, &second, world, look.as_deref());
+        }
+        if script.is_none() {
+            evaluation.comments = call.contents.iter().map(|field| field.value.clone()).collect();
+        }
+        evaluation.input_paths();
+        if script.is_none() {
+            evaluation.tool(world, look.as_deref());
+            evaluation.prompt_of_tool(world, look.as_deref());
+        }
+        evaluation.field_rules(script.as_ref(), world);
+        evaluation.paths(world, look.as_deref());
+        // Last, so that it takes none of the questions that may be asked about what is certain.
+        if let (Some(script), Some(command)) = (&script, &call.command) {
+            evaluation.alike(command, &script.written, world);
+        }
+        let considered = evaluation.considered.take().unwrap_or_default();
+        Explanation { verdict: evaluation.verdict(), script, considered }
+    }
+}
+
+/// Reads the text of a call that runs a shell. A text for bash that has the names of cmdlets in it is one for PowerShell: an
+/// agent's tool may be called after another shell than the one that it runs.
+fn shell_text(text: &str, shell: Option<&str>, facts: &Facts) -> Script {
+    if let Some(shell) = shell {
+        let shell = ForeignShell::named(shell).unwrap_or_else(|| ForeignShell::Other(shell.to_owned()));
+        return parse_foreign(text, &shell, facts);
+    }
+    let script = parse(text, facts);
+    if looks_like_powershell(&script) { parse_foreign(text, &ForeignShell::PowerShell, facts) } else { script }
+}
+
+struct Evaluation<'a> {
+    guard: &'a Guard,
+    call: &'a Call,
+    map: &'a Map<'a>,
+    real_map: &'a OnceCell<Option<RealMap>>,
+    touched: Vec<Touched>,
+    findings: Vec<Finding>,
+    /// How often something was found, be it for the first time or again.
+    found: usize,
+    considered: Option<Vec<Considered>>,
+    /// The comments of the text, and what a file tool writes.
+    comments: Vec<String>,
+    branches: HashMap<String, Option<Option<String>>>,
+    /// What git holds.
+    held: git_recoverable::Answers,
+    /// The rows of the rules in code that were asked for.
+    rows: FxHashMap<NativeRule, Option<&'a Rule>>,
+    trackers: Vec<String>,
+    /// What the call leaves behind for later ones of the session.
+    memory: Option<Memory>,
+    /// What observers see in the text; `None` if no rule asks for it.
+    witnessed: Option<Witnessed<'a>>,
+}
+
+/// What rules came to on a command.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    /// What was looked at.
+    reach: DependsOn,
+    /// Whether anything came of it.
+    found: bool,
+}
+
+/// How a command differs from the first one that is the same.
+#[derive(Clone, Copy, Debug)]
+struct Difference {
+    /// It stands elsewhere.
+    place: bool,
+    /// None of them that was judged before stands there.
+    new_place: bool,
+    /// It may run with other variables.
+    variables: bool,
+}
+
+impl Outcome {
+    /// Whether something else may come of it on such a command: another finding, or the same at another place.
+    fn may_differ(self, difference: Difference) -> bool {
+        match self.reach {
+            DependsOn::Command => self.found && difference.new_place,
+            DependsOn::PathZone => difference.new_place,
+            DependsOn::Variables => self.found || difference.place || difference.variables,
+            DependsOn::Text => true,
+        }
+    }
+}
+
+/// What came of judging the first of several commands that are the same.
+struct Judged<'a> {
+    /// Of the rules that were tried, those that may come to something else on the others.
+    rules: Vec<(&'a Rule, Outcome)>,
+    /// Of what is judged besides.
+    rest: Outcome,
+    /// Where those begin that were judged.
+    starts: FxHashSet<usize>,
+}
+
+impl<'a> Evaluation<'a> {
+    fn finding(&mut self, rule: &str, action: Action, reason: &str, evidence: Vec<Evidence>) {
+        self.found += 1;
+        let same = |finding: &&mut Finding| finding.rule == rule;
+        if let Some(known) = self.findings.iter_mut().find(same) {
+            known.action = known.action.max(action);
+            for one in evidence {
+                // The text is that of the place.
+                let place =
+                    |other: &Evidence| (other.start, other.end) == (one.start, one.end) && other.field == one.field;
+                if !known.evidence.iter().any(place) {
+                    known.evidence.push(one);
+                }
+            }
+            return;
+        }
+        self.findings.push(Finding { rule: rule.to_owned(), action, reason: reason.to_owned(), evidence });
+    }
+
+    fn consider(&mut self, rule: &str, command: Option<usize>, missed: Option<&Mismatch<'_>>) {
+        if let Some(considered) = &mut self.considered {
+            let missed = missed.map(Mismatch::describe);
+            considered.push(Considered { rule: rule.to_owned(), command, missed });
+        }
+    }
+
+    fn command(&mut self, field: &'a Field, script: &Script, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
+        let source = field.value.as_str();
+        let comments = script.comments.iter().filter_map(|span| source.get(span.start..span.end));
+        self.comments = comments.map(str::to_owned).collect();
+        let home = self.call.home.as_deref();
+        // A patch is one command, and writes what is in the input.
+        let scene =
+            ScriptContext::new(script, self.guard, self.map, home, look, self.real_map).writing(&self.call.contents);
+        let scene = scene.told_apart(source);
+        let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
+        self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
+        self.each(script, &subjects, field, world);
+        self.endless_loop(&subjects, field, world);
+        self.ended(&subjects, field, world);
+        self.fetched(&subjects, field, world);
+        self.patterns(script, &subjects, field, world);
+        self.found_elsewhere(&subjects, field, world);
+        self.removes_listed(&subjects, field, world);
+        self.reads_found(&subjects, field);
+        self.runs(&scene, &subjects, field, world, look);
+        self.prompts(&subjects, field, world, look);
+        self.settings(&subjects, field, world, look);
+        self.typed(script, &subjects, field, world);
+        self.uncertain(script, field);
+        self.consider_code();
+    }
+
+    /// Judges each command that may run by itself. Of those that are the same the first is judged, and the others as far as
+    /// something else may come of it there.
+    fn each(&mut self, script: &Script, subjects: &[MatchInput<'_>], field: &Field, world: &mut dyn GuardHost) {
+        let mut known: FxHashMap<usize, Judged<'a>> = FxHashMap::default();
+        for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
+            // Who wants to know which rules were tried is told so of each command.
+            match known.get_mut(&subject.first).filter(|_| self.considered.is_none()) {
+                Some(judged) => self.again(judged, subject, script, field, world),
+                None => {
+                    let rules = self.rules(subject, field, world);
+                    let rest = self.rest(subject, script, field, world);
+                    let starts = FxHashSet::from_iter([subject.command.span.start]);
+                    known.insert(subject.first, Judged { rules, rest, starts });
+                }
+            }
+        }
+    }
+
+    /// Judges a command of which the first one that is the same was judged.
+    fn again(
+        &mut self,
+        judged: &mut Judged<'a>,
+        subject: &MatchInput<'_>,
+        script: &Script,
+        field: &Field,
+        world: &mut dyn GuardHost,
+    ) {
+        let (command, first) = (subject.command, &script.commands[subject.first]);
+        let difference = Difference {
+            place: command.span.start != first.span.start,
+            new_place: judged.starts.insert(command.span.start),
+            variables: !command.env.is_same(&first.env),
+        };
+        for (rule, outcome) in judged.rules.iter().copied() {
+            if outcome.may_differ(difference) {
+                self.rule(rule, subject, field, world);
+            }
+        }
+        if judged.rest.may_differ(difference) {
+            self.rest(subject, script, field, world);
+        }
+    }
+
+    /// What is judged of a command besides the rules that say what they mean.
+    fn rest(&mut self, subject: &MatchInput<'_>, script: &Script, field: &Field, world: &mut dyn GuardHost) -> Outcome {
+        subject.take_reach();
+        let before = (self.found, self.touched.len());
+        self.effects(subject, script, field, world);
+        if script.unparsed.is_none() {
+            self.forced(subject, field, world);
+            self.endless(subject, field, world);
+        }
+        Outcome { reach: subject.take_reach(), found: (self.found, self.touched.len()) != before }
+    }
+
+    /// Judges the text once more as it is if variables that nothing sets are empty. What only comes of that asks, and only
+    /// where files go, where the program itself was not known, or where a name of a path is known in part.
+    fn unset(
+        &mut self,
+        field: &'a Field,
+        first: &Script,
+        second: &Script,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
+    ) {
+        let unknown: Vec<Span> = first
+            .commands
+            .iter()
+            .filter(|command| command.words.first().is_some_and(|word| word.known().is_none()))
+            .map(|command| command.span)
+            .collect();
+        let words = first
+            .commands
+            .iter()
+            .flat_map(|command| command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target)));
+        let partial: Vec<Span> = words.filter(|word| has_partial_name(word)).map(|word| word.span).collect();
+        for finding in self.apart(field, second, world, look) {
+            let by_default = finding.evidence.iter().any(|one| one.text.contains(":-") || one.text.contains(":="));
+            let own = finding.rule.strip_prefix("builtin:").unwrap_or_default();
+            // What cannot be read if something else holds that is not known says nothing.
+            if matches!(own, "unparsed" | "unseen-script" | "too-much") {
+                continue;
+            }
+            let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "change-system-mode")
+                || by_default && matches!(own, "remove-outside" | "overwrite-outside");
+            let of_unknown = finding
+                .evidence
+                .iter()
+                .any(|one| unknown.iter().any(|span| one.start >= span.start && one.end <= span.end));
+            // `~/.ssh$X/config` is what the known part of the name says, `$X/run` rather not.
+            let of_name = (finding.rule.contains("Paths: ") || own == "git-repository-data")
+                && finding
+                    .evidence
+                    .iter()
+                    .any(|one| partial.iter().any(|span| one.start < span.end && span.start < one.end));
+            let stops = removes || of_unknown || of_name;
+            if finding.action != Action::Note && stops && !self.has(&finding.rule) {
+                let reason = format!("if the unset variables are empty: {}", finding.reason);
+                self.finding(&finding.rule, Action::Ask, &reason, finding.evidence);
+            }
+        }
+    }
+
+    /// Judges what the text wrote to files whose path is known in part and ran from one that is written alike.
+    fn alike(&mut self, field: &'a Field, scripts: &[Script], world: &mut dyn GuardHost) {
+        for script in scripts {
+            let (comments, memory, witnessed) =
+                (std::mem::take(&mut self.comments), self.memory.take(), self.witnessed.take());
+            let found = self.apart(field, script, world, None);
+            (self.comments, self.memory, self.witnessed) = (comments, memory, witnessed);
+            for finding in found.into_iter().filter(|finding| finding.action != Action::Note) {
+                self.finding(&finding.rule, finding.action, &finding.reason, finding.evidence);
+            }
+        }
+    }
+
+    /// What another reading of the text comes to, apart from what was found so far.
+    fn apart(
+        &mut self,
+        field: &'a Field,
+        script: &Script,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
+    ) -> Vec<Finding> {
+        let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
+        let touched = std::mem::take(&mut self.touched);
+        self.command(field, script, world, look);
+        self.paths(world, look);
+        (self.considered, self.touched) = (considered, touched);
+        std::mem::replace(&mut self.findings, before)
+    }
+
+    fn has(&self, rule: &str) -> bool {
+        self.findings.iter().any(|finding| finding.rule == rule)
+    }
+
+    /// A comment lifts what the user's own file lets it lift.
+    fn overridden(&mut self) {
+        let guard = self.guard;
+        if guard.overrides.is_empty() || self.comments.is_empty() {
+            return;
+        }
+        for finding in &mut self.findings {
+            let own = finding.rule.split_once(':').map_or("", |(_, own)| own);
+            let rule = guard.active().flat_map(|part| &part.rules).find(|rule| rule.name == finding.rule);
+            // Rules on paths, the gate's own files and failures to judge have no rule here.
+            let Some(rule) = rule.filter(|rule| !rule.no_override && !rule.keeps_the_gate()) else { continue };
+            if !named(&guard.overrides, &rule.name) {
+                continue;
+            }
+            let given = self.comments.iter().find_map(|comment| {
+                overrides::reason(comment, own).or_else(|| overrides::reason(comment, &finding.rule))
+            });
+            if let Some(given) = given {
+                finding.action = Action::Note;
+                finding.reason = format!("overridden: {given} ({})", finding.reason);
+            }
+        }
+    }
+
+    fn verdict(mut self) -> Verdict {
+        self.overridden();
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.action));
+        Verdict { findings: self.findings, memory: self.memory }
+    }
+}
+
+/// Whether a text depends on variables that nothing in it sets.
+fn has_unset(script: &Script) -> bool {
+    let running = script.commands.iter().filter(|command| command.runs != Runs::Never);
+    let words = running
+        .flat_map(|command| command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target)));
+    words.into_iter().any(|word| match &word.value {
+        Value::Unknown { why, .. } => why.variable().is_some() || matches!(why, Why::Expansion | Why::Number),
+        _ => false,
+    })
+}
+
+/// A path of an input field or of a scanned token, whose tilde no shell has expanded.
+fn tilde(path: &str, call: &Call) -> String {
+    match (path.strip_prefix('~'), &call.home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+fn evidence(field: &Field, span: Span) -> Evidence {
+    let text = field.value.get(span.start..span.end).unwrap_or("");
+    let mut cut = text.len().min(LONGEST_EVIDENCE);
+    while !text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    let mut shown = text[..cut].to_owned();
+    if cut < text.len() {
+        shown.push_str(" […]");
+    }
+    Evidence { field: field.name.clone(), start: span.start, end: span.end, text: shown }
+}
+
+/// Whether a name in a path is known in part, and not as a whole.
+fn has_partial_name(word: &Word) -> bool {
+    let Value::Unknown { shape, .. } = &word.value else { return false };
+    let Some(at) = shape.find(Value::HOLE).filter(|at| *at > 0) else { return false };
+    let after = shape[at..].trim_start_matches(Value::HOLE);
+    !shape[..at].ends_with('/') || !after.is_empty() && !after.starts_with('/')
+}

@@ -1,0 +1,348 @@
+//! The rules of which no key of a rule file can say when they fire: what a text runs unseen, what a search finds, what cannot
+//! be judged. Some have keys, and code agrees last: that git holds what is lost, or that something answers what git asks.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `listed` | what is done to the files that another command lists or finds |
+//! | `loops` | loops and functions that call themselves and come to no end |
+
+mod listed;
+mod loops;
+
+use rustc_hash::FxHashSet;
+use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
+
+use super::commands::{reason, with_instead};
+use super::{Evaluation, evidence, git_recoverable, refs};
+use crate::call::{Action, Evidence, Field, Source};
+use crate::flow;
+use crate::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
+use crate::rule::Rule;
+use crate::world::GuardHost;
+
+/// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
+pub(crate) enum NativeRule {
+    NoCommand,
+    Unparsed,
+    OtherShell,
+    PromptHooks,
+    PromptUnseen,
+    SettingsTaken,
+    TooMuch,
+    Links,
+    RemovePiped,
+    RemoveListed,
+    ChangeFound,
+    ForkBomb,
+    UnknownProgram,
+    DownloadAndRun,
+    DownloadVouched,
+    RunDownloaded,
+    DecodeAndRun,
+    UnseenScript,
+    TypedUnseen,
+    StopFitting,
+    ForcePushFetched,
+    PipedAnswers,
+    DeleteTag,
+    DiscardPaths,
+    DiscardFile,
+    Restore,
+    RestoreBoth,
+    DeleteBranch,
+    DeleteBranchForce,
+}
+
+impl NativeRule {
+    pub(crate) const ALL: &[NativeRule] = &[
+        NativeRule::NoCommand,
+        NativeRule::Unparsed,
+        NativeRule::OtherShell,
+        NativeRule::PromptHooks,
+        NativeRule::PromptUnseen,
+        NativeRule::SettingsTaken,
+        NativeRule::TooMuch,
+        NativeRule::Links,
+        NativeRule::RemovePiped,
+        NativeRule::RemoveListed,
+        NativeRule::ChangeFound,
+        NativeRule::ForkBomb,
+        NativeRule::UnknownProgram,
+        NativeRule::DownloadAndRun,
+        NativeRule::DownloadVouched,
+        NativeRule::RunDownloaded,
+        NativeRule::DecodeAndRun,
+        NativeRule::UnseenScript,
+        NativeRule::TypedUnseen,
+        NativeRule::StopFitting,
+        NativeRule::ForcePushFetched,
+        NativeRule::PipedAnswers,
+        NativeRule::DeleteTag,
+        NativeRule::DiscardPaths,
+        NativeRule::DiscardFile,
+        NativeRule::Restore,
+        NativeRule::RestoreBoth,
+        NativeRule::DeleteBranch,
+        NativeRule::DeleteBranchForce,
+    ];
+
+    /// As the row has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            NativeRule::NoCommand => "no-command",
+            NativeRule::Unparsed => "unparsed",
+            NativeRule::OtherShell => "other-shell",
+            NativeRule::PromptHooks => "prompt-hooks",
+            NativeRule::PromptUnseen => "prompt-unseen",
+            NativeRule::SettingsTaken => "self-settings-taken",
+            NativeRule::TooMuch => "too-much",
+            NativeRule::Links => "links",
+            NativeRule::RemovePiped => "remove-piped",
+            NativeRule::RemoveListed => "remove-listed",
+            NativeRule::ChangeFound => "change-found",
+            NativeRule::ForkBomb => "fork-bomb",
+            NativeRule::UnknownProgram => "unknown-program",
+            NativeRule::DownloadAndRun => "download-and-run",
+            NativeRule::DownloadVouched => "download-from-known",
+            NativeRule::RunDownloaded => "run-downloaded",
+            NativeRule::DecodeAndRun => "decode-and-run",
+            NativeRule::UnseenScript => "unseen-script",
+            NativeRule::TypedUnseen => "typed-unseen",
+            NativeRule::StopFitting => "self-stop-fitting",
+            NativeRule::ForcePushFetched => "git-force-push-fetched",
+            NativeRule::PipedAnswers => "git-piped-answers",
+            NativeRule::DeleteTag => "git-delete-tag",
+            NativeRule::DiscardPaths => "git-discard-paths",
+            NativeRule::DiscardFile => "git-discard-file",
+            NativeRule::Restore => "git-restore",
+            NativeRule::RestoreBoth => "git-restore-both",
+            NativeRule::DeleteBranch => "git-delete-branch",
+            NativeRule::DeleteBranchForce => "git-delete-branch-force",
+        }
+    }
+
+    /// Whether a rule fires where all its keys say so.
+    pub(super) fn agrees(
+        rule: &Rule,
+        subject: &MatchInput<'_>,
+        source: &str,
+        held: &mut git_recoverable::Answers,
+        world: &mut dyn GuardHost,
+    ) -> Result<(), Mismatch<'static>> {
+        if !rule.code {
+            return Ok(());
+        }
+        // It goes by what stands around a command, and by what git says.
+        subject.reaches(DependsOn::Text);
+        let own = rule.name.strip_prefix("builtin:");
+        match NativeRule::ALL.iter().find(|native| own == Some(native.name())) {
+            Some(NativeRule::DeleteTag) if refs::made_here(subject, source) => Err(Mismatch::Code),
+            Some(NativeRule::PipedAnswers) if !refs::is_answered(subject, source) => Err(Mismatch::Code),
+            Some(
+                NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth,
+            ) if held.hold(subject, source, world) => Err(Mismatch::Held),
+            Some(NativeRule::DeleteBranch | NativeRule::DeleteBranchForce) if held.keep(subject, source, world) => {
+                Err(Mismatch::Held)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'a> Evaluation<'a> {
+    /// A rule in code fires, unless its pack is off.
+    pub(super) fn native(&mut self, native: NativeRule, about: &str, evidence: Vec<Evidence>) {
+        if let Some(rule) = self.row(native) {
+            self.consider(&rule.name, None, None);
+            let reason = match native {
+                // The syntax error says it all.
+                NativeRule::Unparsed | NativeRule::OtherShell if !about.is_empty() => with_instead(rule, about),
+                _ => reason(rule, about),
+            };
+            self.finding(&rule.name, rule.action, &reason, evidence);
+        }
+    }
+
+    /// The same on a command, from which the user's own file may lift it.
+    pub(super) fn coded_on(
+        &mut self,
+        native: NativeRule,
+        subject: &MatchInput<'_>,
+        source: &str,
+        world: &mut dyn GuardHost,
+        evidence: Vec<Evidence>,
+    ) {
+        self.native_at_most(native, Action::Block, subject, source, world, evidence);
+    }
+
+    /// The same with no weightier an action than this one. Whether it fires.
+    fn native_at_most(
+        &mut self,
+        native: NativeRule,
+        most: Action,
+        subject: &MatchInput<'_>,
+        source: &str,
+        world: &mut dyn GuardHost,
+        evidence: Vec<Evidence>,
+    ) -> bool {
+        let Some(rule) = self.row(native) else { return false };
+        let lifted = self.not_exempt(rule, subject, source, world).err();
+        self.consider(&rule.name, Some(subject.index), lifted.as_ref());
+        if lifted.is_none() {
+            // The first reason is the one that is kept.
+            let reason = if self.has(&rule.name) { String::new() } else { reason(rule, "") };
+            self.finding(&rule.name, rule.action.min(most), &reason, evidence);
+        }
+        lifted.is_none()
+    }
+
+    fn row(&mut self, native: NativeRule) -> Option<&'a Rule> {
+        let guard = self.guard;
+        *self.rows.entry(native).or_insert_with(|| {
+            let own = |rule: &&Rule| rule.code && rule.name.strip_prefix("builtin:") == Some(native.name());
+            guard.active().flat_map(|part| &part.rules).find(own)
+        })
+    }
+
+    /// Tells of the rules in code that found nothing to fire on.
+    pub(super) fn consider_code(&mut self) {
+        let Some(considered) = &self.considered else { return };
+        let told = |rule: &Rule| considered.iter().any(|one| one.rule == rule.name);
+        let rows = self.guard.active().flat_map(|part| &part.rules);
+        let silent: Vec<&Rule> = rows.filter(|rule| rule.code && !told(rule)).collect();
+        for rule in silent {
+            self.consider(&rule.name, None, Some(&Mismatch::Code));
+        }
+    }
+
+    /// What is run without anyone having seen it.
+    pub(super) fn runs(
+        &mut self,
+        scene: &ScriptContext<'_>,
+        subjects: &[MatchInput<'_>],
+        field: &Field,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
+    ) {
+        let script = scene.script();
+        if script.unparsed.is_some() {
+            return;
+        }
+        let (runs, memory) = flow::unseen(script, &field.value, look, &self.call.earlier);
+        // A text that is judged twice leaves behind what it does the first time.
+        if self.memory.is_none() {
+            self.memory = memory;
+        }
+        let explains = self.considered.is_some();
+        let mut told = FxHashSet::default();
+        for run in runs {
+            let native = match (run.source, run.file) {
+                (Source::Downloaded, false) if run.vouched => NativeRule::DownloadVouched,
+                (Source::Downloaded, false) => NativeRule::DownloadAndRun,
+                (Source::Downloaded, true) => NativeRule::RunDownloaded,
+                (Source::Decoded, _) => NativeRule::DecodeAndRun,
+                (Source::Unseen, _) => NativeRule::UnseenScript,
+            };
+            // It says the same of the same place, as of a loop in each round.
+            if !told.insert((native, run.span)) && !explains {
+                continue;
+            }
+            let evidence = vec![evidence(field, run.span)];
+            // The command that runs it, and not one around that. In a computed text all have the same place.
+            let closest = scene.nesting().closest(run.span);
+            if closest.is_empty() {
+                self.native(native, "", evidence);
+                continue;
+            }
+            for subject in closest.into_iter().filter_map(|number| subjects.get(number)) {
+                let fires = self.native_at_most(native, Action::Block, subject, &field.value, world, evidence.clone());
+                // The others would add nothing.
+                if fires && !explains {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// A program that is not known, with options that only programs that remove or force something have.
+    pub(super) fn forced(&mut self, subject: &MatchInput<'_>, field: &Field, world: &mut dyn GuardHost) {
+        let found = subject.command;
+        const TELLING: &[&str] = &[
+            "-delete",
+            "-exec",
+            "-execdir",
+            "-rf",
+            "-fr",
+            "-Rf",
+            "-fR",
+            "-rfv",
+            "--hard",
+            "--force",
+            "--recursive",
+            "--no-preserve-root",
+            "-ffdxq",
+            "-fdx",
+            "-ffdx",
+            "-xdf",
+        ];
+        if found.words.first().is_none_or(|word| word.known().is_some()) {
+            return;
+        }
+        let texts = || found.words.windows(2).filter(|pair| pair[0].known() == Some("-c"));
+        let text = texts().map(|pair| &pair[1]).find(|word| word.value.text().contains(char::is_whitespace));
+        let telling = found.words.iter().skip(1).find(|word| word.known().is_some_and(|text| TELLING.contains(&text)));
+        let telling = telling.or(text);
+        if let Some(word) = telling {
+            let evidence = vec![evidence(field, word.span)];
+            self.coded_on(NativeRule::UnknownProgram, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// What could not be read to its end.
+    pub(super) fn uncertain(&mut self, script: &Script, command: &Field) {
+        if let Some(why) = &script.unparsed {
+            let whole = evidence(command, Span { start: 0, end: command.value.len() });
+            let native = if script.foreign { NativeRule::OtherShell } else { NativeRule::Unparsed };
+            self.native(native, why, vec![whole]);
+        }
+        // A stored script that cannot be followed is one that cannot be read.
+        for word in script.commands.iter().filter(|found| !found.preexisting).flat_map(|found| &found.words) {
+            if let Value::Unknown { why: why @ Why::TooMuch, .. } = &word.value {
+                self.native(NativeRule::TooMuch, &why.to_string(), vec![evidence(command, word.span)]);
+            }
+        }
+        // What is removed or replaced is one of more than are followed: any of them may be what must not be.
+        for found in &script.commands {
+            let lost = found.effects.iter().find_map(|effect| match &effect.path {
+                Value::Unknown { why: why @ Why::Values(_), shape }
+                    if shape.starts_with(Value::HOLE)
+                        && matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link) =>
+                {
+                    Some(why)
+                }
+                _ => None,
+            });
+            if let Some(why) = lost.filter(|_| found.runs != Runs::Never) {
+                self.native(NativeRule::TooMuch, &why.to_string(), vec![evidence(command, found.span)]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Guard;
+
+    #[test]
+    fn every_rule_in_code_has_one_row() {
+        let guard = Guard::new();
+        let rows = guard.parts.iter().flat_map(|part| &part.rules).filter(|rule| rule.code);
+        let mut rows: Vec<&str> = rows.filter_map(|rule| rule.name.strip_prefix("builtin:")).collect();
+        let mut native: Vec<&str> = NativeRule::ALL.iter().map(|native| native.name()).collect();
+        rows.sort_unstable();
+        native.sort_unstable();
+        assert_eq!(rows, native);
+    }
+}

@@ -1,0 +1,471 @@
+//! The path rules on what a call touches.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use rustc_hash::FxHashSet;
+use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute};
+
+use super::recursive_reads::Below;
+use super::{Evaluation, NativeRule, evidence, tilde};
+use crate::call::{Action, Evidence, Field};
+use crate::matching::{DependsOn, MatchInput, is_implied};
+use crate::path_query::PathQuery;
+use crate::path_rules::{Around, PathRule, Policy, as_glob};
+use crate::path_zone::is_elsewhere;
+use crate::rule::{Layer, named};
+use crate::world::GuardHost;
+
+/// What a rule on paths tells apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Access {
+    /// It is named, and what happens to it is not known.
+    Mention,
+    /// Its name, its size or the like is told, and nothing of its content.
+    List,
+    /// Its content is read.
+    Read,
+    /// It is made, or its content, mode or owner is changed.
+    Write,
+    /// It is made as a folder with nothing in it.
+    MakeFolder,
+    /// It gets another name as well, by which its content can be changed.
+    HardLink,
+    /// It gets another name and is gone from here.
+    Move,
+    /// It is removed, with everything below it.
+    Delete,
+}
+
+impl Access {
+    /// None for what does not happen to a path here.
+    fn of(deed: Deed) -> Option<Self> {
+        match deed {
+            Deed::Mention | Deed::Execute => Some(Access::Mention),
+            Deed::Read => Some(Access::Read),
+            Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
+            Deed::HardLink => Some(Access::HardLink),
+            Deed::Move => Some(Access::Move),
+            Deed::Delete => Some(Access::Delete),
+            Deed::Send => None,
+        }
+    }
+}
+
+/// Programs that tell the names and sizes of files, and nothing that is in them.
+const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
+
+/// Whether a command tells names to whoever looks on, and to no other command that could open them.
+fn only_lists(subject: &MatchInput<'_>) -> bool {
+    const LOOKS_ON: &[&str] = &["cut", "grep", "head", "sort", "tail", "tr", "wc"];
+    let found = subject.command;
+    // `sort --files0-from=-` opens what it is told.
+    let opens = |word: &toolgate_shell::Word| word.value.text().starts_with("--f");
+    let named = |other: &&Command| {
+        other.program().is_some_and(|program| LOOKS_ON.contains(&program)) && !other.words.iter().any(opens)
+    };
+    found.program().is_some_and(|program| NAMES_ONLY.contains(&program))
+        && !subject.others_may_open()
+        && subject.pipeline().1.iter().all(named)
+}
+
+/// Whether `sed -i` puts one text for another in the one file that it reads, and leaves no copy.
+fn is_edited(command: &Command) -> bool {
+    let known: Option<Vec<&str>> = command.words.iter().map(toolgate_shell::Word::known).collect();
+    let Some(["sed" | "gsed", rest @ ..]) = known.as_deref() else { return false };
+    let (options, operands): (Vec<&str>, Vec<&str>) = rest.iter().copied().partition(|word| word.starts_with('-'));
+    let [script, _file] = operands.as_slice() else { return false };
+    let substitutes = script.strip_prefix('s').is_some_and(|rest| {
+        let delimiter = rest.chars().next().filter(|c| "/|#,:@".contains(*c));
+        let parts = delimiter.map(|delimiter| rest.split(delimiter).collect::<Vec<_>>()).unwrap_or_default();
+        let flags = |text: &str| text.chars().all(|c| matches!(c, 'g' | 'I' | '0'..='9'));
+        parts.len() == 4 && flags(parts[3]) && !rest.contains(['\n', '\\'])
+    });
+    let in_place = options.iter().any(|option| matches!(*option, "-i" | "-Ei" | "-ri"));
+    substitutes && in_place && options.iter().all(|option| matches!(*option, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-ri"))
+}
+
+/// A path that the call touches.
+pub(super) struct Touched {
+    pub(super) access: Access,
+    pub(super) path: Value,
+    /// With `..` still in it, if it has any.
+    pub(super) written: Option<String>,
+    pub(super) evidence: Evidence,
+    /// Whether a rule that fires asks instead of blocking, as the effect is only possible.
+    pub(super) possible: bool,
+    /// What is read with it, if it is a folder.
+    pub(super) below: Option<Below>,
+}
+
+impl Touched {
+    pub(super) fn new(access: Access, path: Value, evidence: Evidence) -> Self {
+        Touched { access, path, written: None, evidence, possible: false, below: None }
+    }
+
+    /// All by which it is told whether a rule says something of it.
+    fn same(&self) -> (Access, &Value, Option<&str>, bool, Option<&Below>) {
+        (self.access, &self.path, self.written.as_deref(), self.possible, self.below.as_ref())
+    }
+
+    /// Where it is named.
+    fn place(&self) -> (&str, usize, usize) {
+        (self.evidence.field.as_str(), self.evidence.start, self.evidence.end)
+    }
+
+    /// What the file system is asked about.
+    fn asked(&self) -> Option<String> {
+        let path = self.path.known()?;
+        Some(self.written.clone().unwrap_or_else(|| path.to_owned()))
+    }
+}
+
+impl<'a> Evaluation<'a> {
+    /// What a command touches.
+    pub(super) fn effects(
+        &mut self,
+        subject: &MatchInput<'_>,
+        script: &Script,
+        command: &Field,
+        world: &mut dyn GuardHost,
+    ) {
+        let found = subject.command;
+        if script.unparsed.is_some() || found.scanned {
+            // Without structure any token may be the target of anything.
+            let mut seen = HashSet::new();
+            for word in found.words.iter().filter(|word| seen.insert(word.known())) {
+                let path = match &word.value {
+                    Value::Known(text) => Value::Known(absolute(&tilde(text, self.call), &self.call.cwd)),
+                    other => other.clone(),
+                };
+                let evidence = evidence(command, word.span);
+                self.touched.push(Touched::new(Access::Delete, path, evidence));
+            }
+            return;
+        }
+        // The folder that an option names: `git -C ~/.ssh`.
+        if let Some(cwd) = found.cwd.as_ref().filter(|_| found.cwd != found.shell_cwd) {
+            let path = Value::Known(cwd.clone());
+            self.touched.push(Touched::new(Access::Mention, path, evidence(command, found.span)));
+        }
+        for effect in &found.effects {
+            let Some(access) = Access::of(effect.kind) else { continue };
+            // What another program is told is no path of this one. What stands in a substitution is told nothing.
+            let told = || {
+                subject.reaches(DependsOn::Text);
+                script.commands[subject.index + 1..]
+                    .iter()
+                    .take_while(|other| other.via.len() > found.via.len())
+                    .filter(|other| other.via[found.via.len()] != SUBSTITUTION && other.group != found.group)
+                    .any(|other| other.span.start < effect.span.end && effect.span.start < other.span.end)
+            };
+            if effect.kind == Deed::Mention && subject.wraps && told() || keeps_to_itself(subject, effect) {
+                continue;
+            }
+            // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
+            // below its folder.
+            let below = matches!(&effect.path, Value::Pattern(pattern) if pattern.ends_with("/**"));
+            let below = below && effect.named == Named::No;
+            let searches = matches!(found.program(), Some("find" | "fd" | "fdfind"));
+            if is_implied(found, effect) || below && !searches {
+                continue;
+            }
+            // It is given more of them when it runs.
+            if found.more_words && found.program() == Some("find") && effect.kind == Deed::Delete {
+                let evidence = vec![evidence(command, effect.span)];
+                self.coded_on(NativeRule::RemovePiped, subject, &command.value, world, evidence);
+            }
+            // A program that is not known may do anything to its operands.
+            let program = found.words.first().filter(|word| word.known().is_none());
+            let unknown = program.is_some_and(|program| program.span != effect.span);
+            let access = match effect.kind {
+                _ if unknown => Access::Delete,
+                Deed::Create if effect.folder => Access::MakeFolder,
+                Deed::Read if only_lists(subject) => Access::List,
+                // What is read goes back into the same file.
+                Deed::Read if is_edited(found) => Access::Write,
+                _ => access,
+            };
+            let evidence = evidence(command, effect.span);
+            // `$CC -I../include -o x` makes things.
+            let compiles = || {
+                found.words.iter().filter_map(toolgate_shell::Word::known).any(|word| {
+                    matches!(word, "-o" | "-cf" | "-uf" | "-shared") || word.starts_with("-I") || word.starts_with("-o")
+                })
+            };
+            if unknown && is_elsewhere(self.map.of(&effect.path, true)) && !compiles() {
+                self.coded_on(NativeRule::UnknownProgram, subject, &command.value, world, vec![evidence.clone()]);
+            }
+            let possible =
+                unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
+            let below = Below::of(subject, effect);
+            let (path, written) = (effect.path.clone(), effect.written.clone());
+            self.touched.push(Touched { access, path, written, evidence, possible, below });
+        }
+    }
+
+    pub(super) fn paths(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
+        // Each path is asked for once, however often the text names it.
+        let asked: BTreeSet<String> = self.touched.iter().filter_map(Touched::asked).collect();
+        let known: Vec<String> = asked.into_iter().collect();
+        let resolved = match world.resolve(&known) {
+            Ok(resolved) => resolved,
+            Err(why) => {
+                self.native(NativeRule::Links, &why, Vec::new());
+                return;
+            }
+        };
+        let real: BTreeMap<&String, String> =
+            known.iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect();
+        self.other_names(&real, world);
+        let guard = self.guard;
+        let home = self.call.home.as_deref();
+        let around = Around {
+            home,
+            workspace: Some(&self.call.workspace).filter(|path| !path.is_empty()).map(String::as_str),
+            look,
+        };
+        // A loop touches the same ones in each round.
+        let mut covering: BTreeMap<Value, Vec<&PathRule>> = BTreeMap::new();
+        let all = std::mem::take(&mut self.touched);
+        // Those that no rule says anything of, and the others with where they were named.
+        let (mut free, mut told_of) = (FxHashSet::default(), FxHashSet::default());
+        for touched in &all {
+            let (same, place) = (touched.same(), touched.place());
+            if free.contains(&same) || told_of.contains(&(same, place)) {
+                continue;
+            }
+            let found = self.found;
+            let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
+            self.falls_with(touched, real.as_deref());
+            self.read_with(touched, real.as_deref(), look);
+            let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
+            let mut cover = |path: &Value, behind| {
+                if !covering.contains_key(path) {
+                    covering.insert(path.clone(), guard.covering(&PathQuery::of(path, home)));
+                }
+                hit.extend(covering.get(path).into_iter().flatten().map(|rule| (*rule, behind)));
+            };
+            cover(&touched.path, None);
+            if let Some(real) = &real {
+                cover(&Value::Known(real.clone()), Some(real.as_str()));
+            }
+            // A glob that may stand for many of them is one finding.
+            let one_is_enough = !matches!(touched.path, Value::Known(_));
+            let mut told: Vec<(Policy, bool)> = Vec::new();
+            for (rule, behind) in hit {
+                let kind = (rule.policy, rule.ask);
+                if one_is_enough && told.contains(&kind) {
+                    continue;
+                }
+                let deed = match (rule.policy, touched.access) {
+                    // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
+                    (Policy::ReadOnly, Access::MakeFolder)
+                        if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate() =>
+                    {
+                        continue;
+                    }
+                    (Policy::NoRead, Access::List | Access::Write | Access::MakeFolder | Access::Delete) => continue,
+                    (Policy::ReadOnly, Access::List | Access::Read | Access::Mention) => continue,
+                    (
+                        Policy::NoDelete,
+                        Access::List
+                        | Access::Read
+                        | Access::Mention
+                        | Access::Write
+                        | Access::MakeFolder
+                        | Access::HardLink,
+                    ) => continue,
+                    (policy, _) => policy.describe(),
+                };
+                let name = rule.name();
+                // Whoever is told all hidden names means none of them.
+                let any_name = || as_glob(&touched.path).is_some_and(|pattern| rule.is_any_name(&pattern));
+                if touched.access == Access::List && any_name() {
+                    continue;
+                }
+                let may = match as_glob(&touched.path).map(|pattern| rule.is_meant(&pattern, &around)) {
+                    Some(Some(false)) => continue,
+                    Some(there) => there.is_none(),
+                    None => false,
+                };
+                if self.path_exempt(rule, &name, touched, real.as_deref()) {
+                    continue;
+                }
+                let behind = behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
+                let same = match touched.access {
+                    Access::HardLink => " (a hard link is another name for the same file)",
+                    _ => "",
+                };
+                let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let reason = format!(
+                    "{} {deed} ({}: {}){behind}{same}{why}",
+                    touched.evidence.text,
+                    rule.policy.key(),
+                    rule.source
+                );
+                let looks = matches!(touched.access, Access::Mention | Access::List | Access::Read);
+                let public = looks
+                    && rule.layer == Layer::BuiltIn
+                    && touched.path.known().is_some_and(is_public)
+                    && real.as_deref().is_none_or(is_public);
+                let asks = touched.possible || rule.ask || may || public;
+                let action = if asks { Action::Ask } else { Action::Block };
+                told.push(kind);
+                self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+            }
+            if self.found == found {
+                free.insert(same);
+            } else {
+                told_of.insert((same, place));
+            }
+        }
+    }
+
+    /// What links lead to may have other names: hard links. They are told of a path without links alone.
+    fn other_names(&mut self, real: &BTreeMap<&String, String>, world: &mut dyn GuardHost) {
+        let behind: BTreeSet<&String> =
+            real.iter().filter(|(path, real)| **path != *real).map(|(_, real)| real).collect();
+        if behind.is_empty() {
+            return;
+        }
+        let behind: Vec<String> = behind.into_iter().cloned().collect();
+        let others = match world.resolve(&behind) {
+            Ok(others) => others,
+            Err(why) => return self.native(NativeRule::Links, &why, Vec::new()),
+        };
+        let others: BTreeMap<String, String> = behind
+            .into_iter()
+            .zip(others)
+            .filter_map(|(real, other)| Some((real, other?)))
+            .filter(|(real, other)| real != other)
+            .collect();
+        let named = |touched: &Touched| {
+            let other = others.get(real.get(&touched.asked()?)?)?;
+            let (path, evidence) = (Value::Known(other.clone()), touched.evidence.clone());
+            Some(Touched { possible: touched.possible, ..Touched::new(touched.access, path, evidence) })
+        };
+        let more: Vec<Touched> = self.touched.iter().filter_map(named).collect();
+        self.touched.extend(more);
+    }
+
+    /// Whether the user's own file lifts a path rule from this path, and from the one behind its links.
+    pub(super) fn path_exempt(&self, rule: &PathRule, name: &str, touched: &Touched, real: Option<&str>) -> bool {
+        let home = self.call.home.as_deref();
+        // Another user's rule, or the one that keeps the gate itself, stays.
+        if rule.layer == Layer::Project || rule.keeps_the_gate() {
+            return false;
+        }
+        self.guard.exemptions.iter().filter(|one| named(&one.rules, name)).any(|exemption| {
+            let Some(paths) = &exemption.paths else { return false };
+            let covers = |path: &Value| matches!(path, Value::Known(_)) && paths.cover(path, home);
+            covers(&touched.path) && real.is_none_or(|real| covers(&Value::Known(real.to_owned())))
+        })
+    }
+
+    /// What is protected below a path that is removed, or whose files get other names: one finding, however much it is.
+    fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
+        let becomes = match touched.access {
+            Access::Delete | Access::Move => "which would be deleted or moved with it",
+            Access::HardLink => "which would be hard-linked with it",
+            _ => return,
+        };
+        let home = self.call.home.as_deref();
+        let mut below = Vec::new();
+        for path in std::iter::once(touched.path.text()).chain(real) {
+            if let Some(asked) = PathQuery::above(path, home) {
+                below.extend(self.guard.below(&asked));
+            }
+        }
+        let Some(first) = below.first() else { return };
+        let name = first.name();
+        let others = match below.len() - 1 {
+            0 => String::new(),
+            count => format!(" and {count} more protected paths"),
+        };
+        let reason = format!("{} contains {}{others}, {becomes}", touched.evidence.text, first.source);
+        let action = if touched.possible { Action::Ask } else { Action::Block };
+        self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+    }
+}
+
+/// Whether a path among somebody's keys is no secret: the public half of a key, or the keys of other machines.
+fn is_public(path: &str) -> bool {
+    path.rsplit_once("/.ssh/").is_some_and(|(_, name)| {
+        !name.contains('/') && (name.ends_with(".pub") || matches!(name, "known_hosts" | "known_hosts.old"))
+    })
+}
+
+/// Whether a file is called as files of variables are.
+fn is_variables(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."))
+}
+
+/// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which
+/// is what such files are for, or as a name in a repository.
+fn keeps_to_itself(subject: &MatchInput<'_>, effect: &Effect) -> bool {
+    let found = subject.command;
+    const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
+    const RUNNERS: &[&str] = &["node", "bun", "deno", "tsx", "nodemon", "uv", "uvicorn", "gunicorn"];
+    const COMPOSERS: &[&str] = &["docker", "docker-compose", "podman-compose"];
+    // These are told which files to load, and what to run with what is in them.
+    const LOADERS: &[&str] = &["dotenvx", "dotenv", "env-cmd", "foreman", "honcho", "op"];
+    const LOADED: &[&str] = &["--env-file", "--env", "--file", "-f", "-e"];
+    // What the others print is the configuration with the values in it, or runs somebody else's program.
+    const COMPOSED: &[&str] = &["up", "down", "build", "start", "stop", "restart", "ps", "pull", "logs"];
+    let named = is_variables(effect.path.text());
+    let Some(program) = found.program().filter(|_| matches!(effect.kind, Deed::Mention | Deed::Read) && named) else {
+        return false;
+    };
+    let words: Vec<&str> = found.words.iter().map(|word| word.value.text()).collect();
+    if program == "git" {
+        let plain = ["--all", "--oneline", "--stat", "--follow", "--name-only", "--name-status", "--graph", "--"];
+        let names = |word: &&str| !word.starts_with('-') || plain.contains(word);
+        return match words.get(1) {
+            Some(&"log") => words.iter().all(names),
+            // What it lists may be opened by who reads the list.
+            Some(command) => ["check-ignore", "check-attr", "ls-files"].contains(command) && !subject.others_may_open(),
+            None => false,
+        };
+    }
+    let Some(at) = found.words.iter().position(|word| word.span == effect.span) else { return false };
+    let given = words[at].split_once('=').map(|(option, _)| option);
+    let Some(option) = given.or_else(|| words.get(at.checked_sub(1)?).copied()) else { return false };
+    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let interprets = |word: &str| {
+        let name = name(word);
+        ["node", "bun", "deno", "tsx", "ruby", "perl", "php"].contains(&name.as_str()) || name.starts_with("python")
+    };
+    let own = interprets(program);
+    let others = words.iter().skip(1).any(|word| interprets(word));
+    // `-e`, `-p` and their like have an interpreter run a text that may print it.
+    let texts = |word: &str| {
+        let short = word.starts_with('-') && !word.starts_with("--") && word != "-r";
+        word.starts_with("--eval")
+            || word.starts_with("--print")
+            || short && (own || others && word.contains(['e', 'p', 'c', 'E']))
+    };
+    let prints = |word: &str| {
+        ["env", "printenv", "set", "export", "sh", "bash", "dash", "zsh", "cat"].contains(&name(word).as_str())
+    };
+    if LOADERS.contains(&program) {
+        let runs = match program {
+            "op" => words.get(1) == Some(&"run"),
+            "foreman" | "honcho" => words.iter().any(|word| matches!(*word, "run" | "start")),
+            _ => !words.iter().any(|word| matches!(*word, "get" | "print" | "ls" | "list" | "set" | "encrypt")),
+        };
+        let is_loaded =
+            |at: usize| LOADED.contains(&words[at]) && words.get(at + 1).is_some_and(|name| is_variables(name));
+        let mut rest = (at + 1..words.len()).filter(|at| !is_loaded(*at)).map(|at| words[at]);
+        return LOADED.contains(&option) && runs && !rest.any(|word| texts(word) || prints(word));
+    }
+    let runs = if COMPOSERS.contains(&program) {
+        let composes = program != "docker" || words.get(1) == Some(&"compose");
+        composes
+            && words.iter().any(|word| COMPOSED.contains(word))
+            && !words.iter().any(|word| ["run", "exec", "config", "convert"].contains(word))
+    } else {
+        let other = matches!(words.get(1), Some(&"eval" | &"exec" | &"x"));
+        RUNNERS.contains(&program) && !other && !words.iter().any(|word| texts(word) || prints(word))
+    };
+    OPTIONS.contains(&option) && runs
+}

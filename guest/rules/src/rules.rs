@@ -1,0 +1,539 @@
+//! The rules that are in force: packs that came with Toolgate and what rule files added, indexed together so that a command is
+//! only tried against rules that may be about it.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use toolgate_shell::{Trackers, Value};
+
+use super::branch;
+use super::events;
+use super::fields::FieldOf;
+use super::invocation::Grammars;
+use super::needs::{CommandTraits, Needs};
+use super::observers::Observer;
+use super::packs;
+use super::path_index::{Anchored, Index, Lists, covering_all};
+use super::path_query::{self, PathQuery};
+use super::path_rules::{PathRule, PathRules, Policy};
+use super::pattern::Prefilter;
+use super::read::{RuleFile, read};
+use super::rule::{Condition, Conditions, Exemption, Layer, Problem, Rule, Test};
+use crate::call::Action;
+use crate::extensions::Provided;
+
+/// The rules of one pack or file.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The pack's name, or the file.
+    pub(crate) name: String,
+    pub(crate) about: String,
+    pub(crate) layer: Layer,
+    pub(crate) is_pack: bool,
+    pub(crate) on: bool,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) paths: PathRules,
+    /// Rules that are only a pattern.
+    patterns: Vec<usize>,
+    /// Rules on the fields of file tools.
+    fields: Vec<usize>,
+    prefilter: OnceCell<Prefilter>,
+}
+
+impl Part {
+    fn new(name: &str, layer: Layer, is_pack: bool, file: &mut RuleFile) -> Self {
+        let mut rules = std::mem::take(&mut file.rules);
+        let (mut patterns, mut fields) = (Vec::new(), Vec::new());
+        rules.shrink_to_fit();
+        for (index, rule) in rules.iter_mut().enumerate() {
+            rule.what.shrink();
+            if is_pack {
+                name.clone_into(&mut rule.pack);
+            }
+            if rule.field.is_some() {
+                fields.push(index);
+            } else if !rule.is_only_code() && !rule.is_semantic() {
+                patterns.push(index);
+            }
+        }
+        let mut paths = std::mem::take(&mut file.paths);
+        for path in paths.iter_mut().filter(|_| is_pack) {
+            name.clone_into(&mut path.pack);
+        }
+        Part {
+            name: name.to_owned(),
+            about: std::mem::take(&mut file.about),
+            layer,
+            is_pack,
+            on: true,
+            rules,
+            paths: PathRules::new(paths),
+            patterns,
+            fields,
+            prefilter: OnceCell::new(),
+        }
+    }
+
+    /// The rules whose pattern may match a text.
+    pub(crate) fn patterns(&self, text: &str) -> impl Iterator<Item = &Rule> {
+        let rules = || self.patterns.iter().filter_map(|index| self.rules.get(*index));
+        let candidates = if self.patterns.is_empty() {
+            Vec::new()
+        } else {
+            let patterns = || rules().filter_map(|rule| rule.pattern.as_ref());
+            self.prefilter.get_or_init(|| Prefilter::new(patterns())).candidates(text)
+        };
+        candidates.into_iter().filter_map(|at| self.rules.get(*self.patterns.get(at)?))
+    }
+
+    pub(crate) fn field_rules(&self) -> impl Iterator<Item = &Rule> {
+        self.fields.iter().filter_map(|index| self.rules.get(*index))
+    }
+
+    pub(crate) fn pattern_rules(&self) -> impl Iterator<Item = &Rule> {
+        self.patterns.iter().filter_map(|index| self.rules.get(*index))
+    }
+}
+
+/// The rules of all parts that say what they mean, by the programs that they name: a command is looked up once, however many
+/// parts there are.
+#[derive(Clone, Debug, Default)]
+struct Meant {
+    by_program: FxHashMap<String, Vec<Entry>>,
+    /// Rules that name none, or a glob.
+    anywhere: Vec<Entry>,
+}
+
+/// A rule, by the number of its part and its own in that.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    needs: Needs,
+    part: usize,
+    /// Those that name a program come before the others.
+    named: bool,
+    rule: usize,
+}
+
+impl Entry {
+    fn place(&self) -> (usize, bool, usize) {
+        (self.part, !self.named, self.rule)
+    }
+}
+
+impl Meant {
+    fn add(&mut self, part: usize, rules: &[Rule]) {
+        for (rule, one) in rules.iter().enumerate() {
+            if one.field.is_some() || one.is_only_code() || !one.is_semantic() {
+                continue;
+            }
+            let named = !one.what.programs.is_empty() && !one.what.programs.iter().any(|name| name.contains('*'));
+            let entry = Entry { needs: Needs::of(&one.what), part, named, rule };
+            if named {
+                for program in &one.what.programs {
+                    let all = self.by_program.entry(program.clone()).or_default();
+                    // One that names a program twice.
+                    if all.last().is_none_or(|last| last.place() != entry.place()) {
+                        all.push(entry);
+                    }
+                }
+            } else {
+                self.anywhere.push(entry);
+            }
+        }
+    }
+
+    /// Those that may be about a command of this program, in the order of their places.
+    fn about(&self, program: Option<&str>, may: impl Fn(&Entry) -> bool) -> impl Iterator<Item = Entry> {
+        let named = program.and_then(|program| self.by_program.get(program)).map_or(&[][..], Vec::as_slice);
+        let (mut named, mut others) = (named, self.anywhere.as_slice());
+        std::iter::from_fn(move || {
+            loop {
+                let first = match (named, others) {
+                    ([one, ..], [other, ..]) if one.place() > other.place() => &mut others,
+                    ([], _) => &mut others,
+                    _ => &mut named,
+                };
+                let (next, rest) = first.split_first()?;
+                *first = rest;
+                if may(next) {
+                    return Some(*next);
+                }
+            }
+        })
+    }
+}
+
+/// What a list of rules shows of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// With its layer.
+    pub name: String,
+    /// The pack or file.
+    pub source: String,
+    /// The line that it begins in, from 1.
+    pub line: Option<u32>,
+    /// Who wrote it.
+    pub layer: Layer,
+    /// Whether it is in force.
+    pub on: bool,
+    /// What it asks for.
+    pub action: Action,
+    /// Why.
+    pub reason: String,
+    /// What would be fine instead.
+    pub instead: Option<String>,
+    /// The commands that are tests of it.
+    pub tests: Vec<Test>,
+}
+
+/// What a list of observers shows of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watching {
+    /// As the file calls it.
+    pub name: Option<String>,
+    /// The file.
+    pub source: String,
+    /// Who wrote it.
+    pub layer: Layer,
+    /// The events that it writes; a project's begin with `project:`.
+    pub writes: Vec<String>,
+}
+
+/// A pack, for a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pack {
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// Whether it is in force.
+    pub on: bool,
+    /// Whether it is unless someone says otherwise.
+    pub by_default: bool,
+    /// How many rules it has.
+    pub rules: usize,
+}
+
+/// Rules, ready to judge. A copy begins with what this one has compiled.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    pub(crate) parts: Vec<Part>,
+    meant: Meant,
+    /// The path rules of all parts.
+    path_index: Index,
+    anchored: Anchored,
+    /// Those of rules on effects.
+    pub(crate) lists: Lists,
+    pub(crate) grammars: Grammars,
+    pub(crate) exemptions: Vec<Exemption>,
+    /// What writes events of the session.
+    pub(crate) observers: Vec<Observer>,
+    /// Whether a rule asks which events there are.
+    pub(crate) asks_for_events: bool,
+    /// Names of rules that a comment may lift.
+    pub(crate) overrides: Vec<String>,
+    /// State that rules ask for besides directory and variables; none if no rule does.
+    pub(crate) trackers: Option<Rc<Trackers>>,
+    /// What other components provide.
+    pub(crate) provided: Option<Provided>,
+}
+
+impl Default for Guard {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Guard {
+    /// A guard with the packs that are on by default.
+    ///
+    /// # Panics
+    /// If those are wrong, which a test excludes.
+    pub fn new() -> Self {
+        let mut guard = Guard {
+            parts: Vec::new(),
+            meant: Meant::default(),
+            path_index: Index::default(),
+            anchored: Anchored::default(),
+            lists: Lists::default(),
+            grammars: Grammars::default(),
+            exemptions: Vec::new(),
+            observers: Vec::new(),
+            asks_for_events: false,
+            overrides: Vec::new(),
+            trackers: None,
+            provided: None,
+        };
+        for pack in packs::PACKS {
+            let problems =
+                guard.add(pack.name, Layer::BuiltIn, true, read(pack.name, Layer::BuiltIn, pack.rules.as_bytes()));
+            assert!(problems.is_empty(), "the pack {} is wrong: {problems:?}", pack.name);
+            if let Some(part) = guard.parts.last_mut() {
+                part.on = pack.by_default;
+            }
+        }
+        guard
+    }
+
+    /// Leaves out the tests beside the built-in rules, and what is kept of the calls so far: no verdict needs them, and a cold
+    /// start is cheaper without.
+    pub fn forget_tests(&mut self) {
+        path_query::forget();
+        for rule in self.parts.iter_mut().filter(|part| part.is_pack).flat_map(|part| &mut part.rules) {
+            rule.tests = Vec::new();
+        }
+    }
+
+    /// Reads the tests beside the built-in rules again.
+    pub fn recall_tests(&mut self) {
+        let packs = Guard::new().parts.into_iter().filter(|part| part.is_pack);
+        for (part, with_tests) in self.parts.iter_mut().filter(|part| part.is_pack).zip(packs) {
+            for (rule, with_tests) in part.rules.iter_mut().zip(with_tests.rules) {
+                rule.tests = with_tests.tests;
+            }
+        }
+    }
+
+    /// Adds the rules of a file and says what of it was left out.
+    pub fn load(&mut self, file: &str, layer: Layer, content: &[u8]) -> Vec<Problem> {
+        self.add(file, layer, false, read(file, layer, content))
+    }
+
+    /// Lets rules ask for what other components provide. After the files: says what of them asks for what nobody provides.
+    pub fn attach(&mut self, provided: Provided) -> Vec<Problem> {
+        if provided.is_empty() && provided.predicates.is_empty() {
+            return self.unanswered(&[], &[]);
+        }
+        if !provided.is_empty() {
+            self.trackers = Some(Rc::clone(&provided.trackers));
+        }
+        let names: Vec<&str> = provided.trackers.names().collect();
+        let problems = self.unanswered(&names, &provided.predicates);
+        self.provided = Some(provided);
+        problems
+    }
+
+    /// What other components provide.
+    pub fn provided(&self) -> Option<&Provided> {
+        self.provided.as_ref()
+    }
+
+    /// The rules of files that ask for what there is not.
+    fn unanswered(&self, trackers: &[&str], predicates: &[String]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for part in self.parts.iter().filter(|part| !part.is_pack) {
+            for rule in &part.rules {
+                let mut asked = Vec::new();
+                rule.when.iter().for_each(|when| asks_others(when, &mut asked));
+                for (kind, name) in asked {
+                    let there = match kind {
+                        "tracker" => name == branch::TRACKER || trackers.contains(&name),
+                        _ => predicates.iter().any(|known| known == name),
+                    };
+                    if !there {
+                        let message = format!("no plugin provides the {kind} {name}, so its value is always unknown");
+                        problems.push(Problem { file: part.name.clone(), line: rule.line, message, whole_file: false });
+                    }
+                }
+            }
+        }
+        problems
+    }
+
+    /// Keeps places of the gate's own files that the pack `self` does not name, as a user may have them elsewhere.
+    pub fn keep(&mut self, places: &[String], home: Option<&str>) {
+        let mut file = RuleFile::default();
+        for place in places.iter().filter(|place| place.starts_with('/')) {
+            let path = Value::Known(place.clone());
+            let own = |part: &&Part| part.is_pack && part.name == packs::SELF;
+            if self.parts.iter().find(own).is_some_and(|part| part.paths.cover(&path, home)) {
+                continue;
+            }
+            // The root of all files is none of them.
+            let Ok(mut rule) = PathRule::new(Policy::ReadOnly, &globset::escape(place)) else { continue };
+            packs::SELF.clone_into(&mut rule.pack);
+            file.paths.push(rule);
+        }
+        if !file.paths.is_empty() {
+            self.push(Part::new(packs::SELF, Layer::BuiltIn, false, &mut file));
+        }
+    }
+
+    fn push(&mut self, mut part: Part) {
+        let effects = part.rules.iter_mut().flat_map(|rule| &mut rule.what.effects);
+        effects.flat_map(|wanted| [&mut wanted.paths, &mut wanted.not]).flatten().for_each(|list| self.lists.add(list));
+        self.meant.add(self.parts.len(), &part.rules);
+        self.path_index.add(self.parts.len(), part.paths.rules());
+        self.anchored.add(self.parts.len(), part.paths.rules());
+        self.parts.push(part);
+    }
+
+    /// The rules in force that may be about a command of this program, in the order of parts; those that may fire on it, if it
+    /// is said what it has.
+    pub(crate) fn about(&self, program: Option<&str>, has: Option<CommandTraits>) -> impl Iterator<Item = &Rule> {
+        let may = move |entry: &Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
+        let found = self.meant.about(program, may);
+        found.filter_map(|entry| self.parts[entry.part].rules.get(entry.rule))
+    }
+
+    /// The path rules in force that a path falls under.
+    pub(crate) fn covering(&self, asked: &PathQuery) -> Vec<&PathRule> {
+        covering_all(&self.path_index, |part| self.paths(part), self.parts.len(), asked)
+    }
+
+    /// The path rules in force whose place lies below a path.
+    pub(crate) fn below(&self, asked: &PathQuery) -> Vec<&PathRule> {
+        self.anchored.below(|part| self.paths(part), self.parts.len(), asked)
+    }
+
+    /// The path rules of a part that is in force.
+    fn paths(&self, part: usize) -> Option<&PathRules> {
+        self.parts.get(part).filter(|part| part.on).map(|part| &part.paths)
+    }
+
+    /// Switches packs on or off: `all`, a name, or a name after `-`. Says which names there are not.
+    pub fn choose(&mut self, names: &[String]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for name in names {
+            let (on, wanted) = match name.strip_prefix('-') {
+                Some(name) => (false, name),
+                None => (true, name.as_str()),
+            };
+            let mut found = wanted == "all" || wanted == "default";
+            for part in self.parts.iter_mut().filter(|part| part.is_pack) {
+                // Without the rules that keep the gate itself there is no gate.
+                if (wanted == "all" || part.name == wanted) && (on || part.name != packs::SELF) {
+                    part.on = on;
+                    found = true;
+                }
+            }
+            if !found {
+                let known: Vec<&str> = packs::PACKS.iter().map(|pack| pack.name).collect();
+                wrong.push(match wanted {
+                    packs::SELF => "the pack self cannot be turned off: it protects Toolgate itself".to_owned(),
+                    _ => format!("no pack {wanted}; the packs are {}, and all", known.join(", ")),
+                });
+            }
+        }
+        wrong
+    }
+
+    fn take_programs(&mut self, file: &mut RuleFile) {
+        for (name, grammar) in file.programs.drain(..) {
+            self.grammars.add(&name, grammar);
+        }
+    }
+
+    fn add(&mut self, name: &str, layer: Layer, is_pack: bool, mut file: RuleFile) -> Vec<Problem> {
+        let mut problems = std::mem::take(&mut file.problems);
+        let problem = |message| Problem { file: name.to_owned(), line: None, message, whole_file: false };
+        // How a program takes its words decides which rules fire; a project must not say that of programs that are known.
+        if layer != Layer::Project {
+            self.take_programs(&mut file);
+        } else if !file.programs.is_empty() {
+            problems.push(problem("only your own file may have `programs`: a project must not lift rules".to_owned()));
+        }
+        let (on, off) = std::mem::take(&mut file.packs);
+        let chosen: Vec<String> = on.into_iter().chain(off.iter().map(|name| format!("-{name}"))).collect();
+        problems.extend(self.choose(&chosen).into_iter().map(problem));
+        let exempts = |one: &Exemption| one.when.as_ref().is_some_and(events::asked_for);
+        self.asks_for_events |= file.exemptions.iter().any(exempts);
+        self.exemptions.append(&mut file.exemptions);
+        self.observers.extend(file.observers.drain(..).map(|observer| observer.of(name)));
+        self.overrides.append(&mut file.overrides);
+        let part = Part::new(name, layer, is_pack, &mut file);
+        if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
+            self.trackers.get_or_insert_with(branch::trackers);
+        }
+        self.asks_for_events |= part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(events::asked_for));
+        self.push(part);
+        problems
+    }
+
+    /// Whether what file tools write decides anything.
+    pub fn reads_contents(&self) -> bool {
+        let rules = self.active().flat_map(|part| &part.rules);
+        !self.overrides.is_empty()
+            || rules
+                .into_iter()
+                .any(|rule| rule.what.content.is_some() || rule.field.as_ref().is_some_and(FieldOf::is_content))
+    }
+
+    pub(crate) fn active(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| part.on)
+    }
+
+    /// How many rules are in force.
+    pub fn rules(&self) -> usize {
+        self.active().map(|part| part.rules.len() + part.paths.len()).sum()
+    }
+
+    /// The packs.
+    pub fn packs(&self) -> Vec<Pack> {
+        let packs = self.parts.iter().filter(|part| part.is_pack);
+        packs
+            .map(|part| Pack {
+                name: part.name.clone(),
+                about: part.about.clone(),
+                on: part.on,
+                by_default: packs::PACKS.iter().any(|pack| pack.name == part.name && pack.by_default),
+                rules: part.rules.len() + part.paths.len(),
+            })
+            .collect()
+    }
+
+    /// Every observer.
+    pub fn observers(&self) -> impl Iterator<Item = Watching> {
+        self.observers.iter().map(Observer::watching)
+    }
+
+    /// Every rule, in force or not.
+    pub fn list(&self) -> Vec<Listed> {
+        let mut all = Vec::new();
+        for part in &self.parts {
+            let listed = |name: &str, action, reason: &str| Listed {
+                name: name.to_owned(),
+                source: part.name.clone(),
+                line: None,
+                layer: part.layer,
+                on: part.on,
+                action,
+                reason: reason.to_owned(),
+                instead: None,
+                tests: Vec::new(),
+            };
+            all.extend(part.rules.iter().map(|rule| Listed {
+                line: rule.line,
+                instead: rule.instead.clone(),
+                tests: rule.tests.clone(),
+                ..listed(&rule.name, rule.action, &rule.reason)
+            }));
+            all.extend(part.paths.rules().iter().map(|rule| {
+                let reason = rule.reason.clone().unwrap_or_else(|| rule.policy.describe().to_owned());
+                listed(&rule.name(), if rule.ask { Action::Ask } else { Action::Block }, &reason)
+            }));
+        }
+        all
+    }
+}
+
+/// The trackers and predicates of other components that conditions ask for.
+fn asks_others<'a>(when: &'a Conditions, asked: &mut Vec<(&'static str, &'a str)>) {
+    for condition in &when.conditions {
+        match condition {
+            Condition::Tracker(name, _) => asked.push(("tracker", name)),
+            Condition::Predicate(name, _) => asked.push(("predicate", name)),
+            Condition::Not(when) => asks_others(when, asked),
+            _ => {}
+        }
+    }
+}
+
+fn asks_for_branch(when: &Conditions) -> bool {
+    when.any(&|condition| match condition {
+        Condition::Branch(_) => true,
+        Condition::Tracker(name, _) => name == branch::TRACKER,
+        _ => false,
+    })
+}

@@ -1,0 +1,73 @@
+//! What a judgement asks of whoever runs it: links, git, other components, files. Not what is made of the answers.
+
+use std::rc::Rc;
+
+use toolgate_shell::FileOracle;
+
+/// What others know of the surroundings.
+pub trait GuardHost {
+    /// For each path the one behind its links, in the same order; `None` where it cannot be told. An error is a
+    /// reason to stop the call.
+    fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String>;
+
+    /// The branch that is checked out in a folder; the inner `None` for none, the outer one if it cannot be told.
+    fn branch(&mut self, _folder: &str) -> Option<Option<String>> {
+        None
+    }
+
+    /// Whether there is a regular file at a path, links not followed, that git holds as it is on disk, in the last commit
+    /// and in the index, so that nothing is lost with it.
+    fn holds(&mut self, _path: &str) -> bool {
+        false
+    }
+
+    /// Whether other branches or tags hold all commits of a local branch of the repository in a folder, so that nothing is
+    /// lost with it.
+    fn merged(&mut self, _folder: &str, _branch: &str) -> bool {
+        false
+    }
+
+    /// How git stands to the regular file at a path; `None` if that cannot be told.
+    fn tracked(&mut self, _path: &str) -> Option<Tracked> {
+        None
+    }
+
+    /// Whether a commit has another file at a place below the root of a work tree than the last one, or none. `None` if there is
+    /// no such commit, or it cannot be told.
+    fn differs(&mut self, _root: &str, _commit: &str, _file: &str) -> Option<bool> {
+        None
+    }
+
+    /// Whether another component's predicate holds. The request is a JSON text.
+    fn predicate(&mut self, _name: &str, _request: &str) -> Option<bool> {
+        None
+    }
+
+    /// What is at a path, if anyone knows.
+    fn look(&mut self) -> Option<Rc<dyn FileOracle>> {
+        None
+    }
+}
+
+/// How git stands to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracked {
+    /// The last commit and the index hold it as it is.
+    Held,
+    /// The last commit or the index has another one.
+    Changed,
+    /// Git does not know it.
+    Untracked,
+    /// Git does not know it, and is told to overlook it.
+    Ignored,
+}
+
+/// Nothing is known: paths are judged as they are written.
+#[derive(Debug)]
+pub struct NoHost;
+
+impl GuardHost for NoHost {
+    fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
+        Ok(vec![None; paths.len()])
+    }
+}

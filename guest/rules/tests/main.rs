@@ -1,0 +1,10 @@
+//! The tests of the rules, without WebAssembly.
+//!
+//! One program for all of them: code generation and linking are most of what building tests takes.
+
+mod cases;
+mod files;
+mod options;
+mod schema;
+mod steering;
+mod verdicts;

@@ -1,0 +1,215 @@
+//! Scripts given inline to another language: `python -c`, `node -e`, `perl -e`, `ruby -e`, `php -r`, awk, sed.
+//!
+//! It finds the calls that touch files, start processes or use the network, with their literal arguments. It is not
+//! an interpreter: values flow through plain assignments, concatenations, imports, loops over literal lists and calls
+//! of the script's own functions, and are unknown otherwise. Names in strings and comments are never taken for calls.
+//! Code that the script evaluates in turn is handed back as [`ScriptEffectKind::Eval`] and not followed here.
+//!
+//! | File | For |
+//! |---|---|
+//! | `lex` | text to tokens, for the five languages that have expressions in common |
+//! | `value` | values, and what is done with texts: joining paths, decoding, formatting |
+//! | `assigned` | which names have more than one value |
+//! | `unused` | which functions nothing can call |
+//! | `evaluator` | the state of a script that is read: what it has done, and what it may still cost |
+//! | `cursor` | a place in tokens |
+//! | `variables`, `functions` | what names stand for; calls of the script's own functions |
+//! | `classes` | Python's classes |
+//! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
+//! | `script_args` | its arguments, as the script sees them |
+//! | `names` | what a name means in its language, and under which one the tables have it |
+//! | `tables` | what a call does, as tables: one row a function |
+//! | `calls`, `arguments` | how that is found out, and what a call is given |
+//! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
+//! | `methods` | calls on values: texts, lists, path objects |
+//! | `awk`, `sed` | those two languages |
+
+pub use toolgate_commands::Language;
+
+use std::ops::Range;
+
+mod arguments;
+mod assigned;
+mod awk;
+mod brackets;
+mod calls;
+mod classes;
+mod code;
+mod cursor;
+mod evaluator;
+mod expressions;
+mod files;
+mod functions;
+mod lex;
+mod methods;
+mod names;
+mod network;
+mod postfix;
+mod processes;
+mod pure;
+mod script_args;
+mod sed;
+mod statements;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod unused;
+mod value;
+mod variables;
+
+/// ScriptEffectKind a script does, as far as it is plain.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Script {
+    /// In the order in which they stand, calls of the script's own functions where they are called.
+    pub effects: Vec<ScriptEffect>,
+    /// Everything that touches files or processes was understood. An argument that is not known leaves this true: it
+    /// is a hole in its effect.
+    pub complete: bool,
+}
+
+/// One call and what it does.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ScriptEffect {
+    /// What it does.
+    pub what: ScriptEffectKind,
+    /// Bytes of the script: the argument, or the name of the call if it has none.
+    pub at: Range<usize>,
+}
+
+/// ScriptEffectKind a call does.
+///
+/// A path that begins with `~` is below the home directory: that is how `os.path.expanduser`, `Path.home()`,
+/// `process.env.HOME` and their kin are given. A literal `~/x`, which only a shell would expand, looks the same. The
+/// working directory (`os.getcwd()`, `Dir.pwd`) is given as `.`, so that such paths stay relative.
+///
+/// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`ScriptEffectKind::Shell`] with a `cd` in front, or
+/// [`ScriptEffectKind::In`]: a program with a part that is not known, or either where the directory is not.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ScriptEffectKind {
+    /// The content of a file is read.
+    Read(Path),
+    /// The names in a folder are read.
+    List(Path),
+    /// A file is written; what was in it is gone.
+    Write(Path),
+    /// Something is added to a file.
+    Append(Path),
+    /// A file or folder is made.
+    Create {
+        /// Its path.
+        path: Path,
+        /// It is a folder.
+        folder: bool,
+    },
+    /// A file or folder is deleted.
+    Delete {
+        /// Its path.
+        path: Path,
+        /// With all that is in it.
+        recursive: bool,
+    },
+    /// All that is in a folder is deleted, one after the other.
+    Empty(Path),
+    /// A file or folder is moved.
+    Move {
+        /// Its path before.
+        from: Path,
+        /// Its path after.
+        to: Path,
+    },
+    /// A file or folder is copied.
+    Copy {
+        /// Its path.
+        from: Path,
+        /// The path of the copy.
+        to: Path,
+    },
+    /// It gets another name, by which its content can be changed: a hard link.
+    HardLink(Path),
+    /// A file's mode is changed.
+    Mode {
+        /// Its path.
+        path: Path,
+        /// As `chmod` takes it, if it is known.
+        mode: Option<String>,
+    },
+    /// The script goes to a folder.
+    Chdir(Path),
+    /// It goes back to the folder before the last [`ScriptEffectKind::Chdir`].
+    Return,
+    /// Text for a shell. The home directory is `$HOME` in it.
+    Shell(Text),
+    /// A program and its arguments. A last part that is one hole can be any number of arguments.
+    Run(Vec<Text>),
+    /// [`ScriptEffectKind::Shell`] or [`ScriptEffectKind::Run`] in a directory of its own.
+    In {
+        /// The directory.
+        folder: Path,
+        /// What runs there.
+        what: Box<ScriptEffectKind>,
+    },
+    /// Code in the same language that is evaluated.
+    Eval(Text),
+    /// A file in the same language that is run or imported, perhaps without its ending.
+    Load(Path),
+    /// Something goes over the network: the URL or host.
+    Send(Text),
+}
+
+/// A text that the script computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Text {
+    /// All of it.
+    Known(String),
+    /// The known parts, with `'\0'` for each unknown part.
+    Shape(String),
+}
+
+/// A text that names a file, see [`ScriptEffectKind`] for `~`.
+pub type Path = Text;
+
+/// Where a script stands, which it can ask for: `__dirname`, `__file__`, `__DIR__`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In no file: on a command line, or in what is read.
+    Text,
+    /// In the file with this absolute path.
+    File(String),
+    /// In a file; which is not known.
+    Unknown,
+}
+
+/// ScriptEffectKind a script can ask about how it was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Where it stands.
+    pub origin: Origin,
+    /// Its arguments, if anything is known of them.
+    pub arguments: Option<Arguments>,
+}
+
+/// ScriptEffectKind a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arguments(pub Vec<Text>);
+
+impl Setting {
+    /// Of a text that is in no file and has no arguments that are known.
+    pub const TEXT: Setting = Setting { origin: Origin::Text, arguments: None };
+}
+
+/// Reads a script. Any input has an answer. ScriptEffectKind that may cost is linear in its length; what would cost more is unknown.
+pub fn read(language: Language, script: &str, setting: Setting) -> Script {
+    match language {
+        Language::Awk => awk::read(script),
+        Language::Sed => sed::read(script),
+        language => evaluator::read(language, script, setting, true),
+    }
+}
+
+/// Reads a script whose functions another one may call: a module, or code that is evaluated.
+pub fn read_part(language: Language, script: &str, setting: Setting) -> Script {
+    match language {
+        Language::Awk | Language::Sed => read(language, script, setting),
+        language => evaluator::read(language, script, setting, false),
+    }
+}

@@ -1,0 +1,810 @@
+//! From a text to its simple commands, in the order in which they stand.
+//!
+//! The walk runs the text on what is known: it carries directory, variables, functions, files and standard input
+//! along, follows every branch that may be taken, and where only the run can tell it goes on with what holds in all
+//! cases. Loops over known words are run word by word; others until nothing new comes out.
+//!
+//! | Module | For | Not for |
+//! |---|---|---|
+//! | `state`, `table` | what is known at one point, and joining two such points | how it changes |
+//! | `abstract_value`, `files` | directories, values and arguments there; what the text has made of files | which command did it |
+//! | `alternatives` | pipelines that are run several ways: values, `echo`, bash or zsh | how a variable comes to have several |
+//! | `control` | lists, branches, loops, functions | what one command does |
+//! | `simple` | one simple command: its words, what it is | what it runs inside |
+//! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
+//! | `emit` | listing it, and doing to files and trackers what it does | which effects it has |
+//! | `nested` | what it runs inside: wrappers, texts, files of commands | which programs do so |
+//! | `script_effects` | programs in other languages | reading those |
+//! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
+//! | `dedup` | whether two commands are the same | what is around them |
+//! | `dialect` | which shell reads the text at hand | what it reads otherwise |
+//! | `zsh` | what zsh reads otherwise | builtins that only it has |
+//! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
+//! | `places` | which file a path leads to | whether it is there |
+//! | `partial_paths` | what the text wrote to files whose path is known in part | anything that is certain |
+//! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
+//! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
+//! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
+//! | `output` | what plain programs print, from what they are given | running them |
+
+mod abstract_value;
+mod alternatives;
+mod assign;
+mod braces;
+mod builtin;
+mod control;
+mod declare;
+mod dedup;
+mod dialect;
+mod emit;
+mod environment;
+mod expand;
+mod files;
+mod lines;
+mod nested;
+mod output;
+mod parameter;
+mod partial_paths;
+mod places;
+mod project;
+mod redirect;
+mod regex;
+mod script_effects;
+mod simple;
+mod state;
+mod statements;
+mod table;
+mod test;
+mod traps;
+mod zsh;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::rc::Rc;
+
+use rpds::RedBlackTreeMap;
+use rustc_hash::FxHashMap;
+
+use crate::effect::{Call, Effect};
+use crate::facts::Facts;
+use crate::scan;
+use crate::shared::Shared;
+use crate::tracker::Trackers;
+use abstract_value::{Content, Folders, Variable};
+use dialect::Dialect;
+use partial_paths::Alike;
+use state::{ShellState, Text};
+use toolgate_shell_syntax::path::basename;
+use toolgate_shell_syntax::syntax::{self, Base};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
+
+pub use expand::resolve_word;
+
+/// How deep commands inside commands are followed; deeper ones make the text unparsed.
+const MAX_NESTING: usize = 24;
+
+/// How many commands are listed for one text; a text with more is unparsed.
+const MAX_COMMANDS: usize = 20_000;
+/// Of a stored script that is too much to follow.
+const MAX_LISTED: usize = 2_000;
+
+/// How many parts of a text are run, loops and functions counted each time.
+const MAX_STEPS: usize = 200_000;
+
+/// How many scripts are read from files for one text; the others stay opaque.
+const MAX_SCRIPTS: usize = 32;
+
+/// How many bytes of values are put into words, and parsed as texts inside the text. More stay unknown.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// What a command inside a substitution is found through: its entry in [`Command::via`].
+pub const SUBSTITUTION: &str = "$()";
+
+/// The operator before a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joiner {
+    /// It is the first of its group.
+    First,
+    /// `|` or `|&`
+    Pipe,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `;`, a line's end or a keyword
+    Then,
+}
+
+impl Joiner {
+    /// As it is written between two commands.
+    pub fn text(self) -> &'static str {
+        match self {
+            Joiner::First => "",
+            Joiner::Pipe => " | ",
+            Joiner::And => " && ",
+            Joiner::Or => " || ",
+            Joiner::Then => "; ",
+        }
+    }
+}
+
+/// What a redirect does to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectKind {
+    /// `<`
+    Read,
+    /// `>`, `>|`, `&>`
+    Write,
+    /// `>>`, `&>>`
+    Append,
+    /// `<>`
+    ReadWrite,
+}
+
+/// A redirect to or from a file.
+#[derive(Clone, Debug)]
+pub struct Redirect {
+    /// What it does.
+    pub kind: RedirectKind,
+    /// The descriptor that it opens; none for one that the shell chooses.
+    pub fd: Option<u32>,
+    /// The file.
+    pub target: Word,
+}
+
+/// Whether a command runs when the text does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// It does.
+    Certainly,
+    /// Only the run can tell.
+    Possibly,
+    /// What stands before it excludes that, or it is the body of a function where that is defined.
+    Never,
+}
+
+/// The variables at a command.
+#[derive(Clone, Debug, Default)]
+pub struct Variables {
+    vars: RedBlackTreeMap<String, Variable>,
+    directory: Option<String>,
+    all_unknown: bool,
+}
+
+impl Variables {
+    /// The value of a variable: `None` if it is unset or nothing was said of it, `Some(None)` if it is unknown.
+    pub fn get(&self, name: &str) -> Option<Option<&str>> {
+        match self.vars.get(name) {
+            Some(variable) => self.value(variable),
+            None => self.directory().filter(|_| name == "PWD").map(Some),
+        }
+    }
+
+    /// Every variable that is set, or may be, with its value as far as it is known. Of an array the first element.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.beginning("")
+    }
+
+    /// How many there are, those counted in that are known to be unset.
+    pub fn count(&self) -> usize {
+        self.vars.size()
+    }
+
+    /// The same of those whose names begin with a text.
+    pub fn beginning<'v>(&'v self, name: &'v str) -> impl Iterator<Item = (&'v str, Option<&'v str>)> {
+        let from = self.vars.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        let named = from.take_while(move |(known, _)| known.starts_with(name));
+        let directory = if "PWD".starts_with(name) { self.directory() } else { None };
+        let set = named.filter_map(|(known, variable)| Some((known.as_str(), self.value(variable)?)));
+        set.chain(directory.map(|folder| ("PWD", Some(folder))))
+    }
+
+    /// As [`Self::get`].
+    fn value<'v>(&self, variable: &'v Variable) -> Option<Option<&'v str>> {
+        let value = match &variable.content {
+            Content::Text(value) => value.known(),
+            Content::Array(values) => values.first().and_then(Value::known),
+            Content::Map(values) => values.get("0").and_then(Value::known),
+            Content::Unset => return None,
+            Content::OneOf(_) | Content::Unknown(_) => None,
+        };
+        Some(value.filter(|_| !self.all_unknown))
+    }
+
+    /// The shell's folder, where nothing was said of `$PWD`.
+    fn directory(&self) -> Option<&str> {
+        self.directory.as_deref().filter(|_| !self.vars.contains_key("PWD"))
+    }
+
+    /// Whether none of them was set or unset between the two, which is told without a look at each. Where it is not so,
+    /// they may still have the same values.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.all_unknown == other.all_unknown && self.directory == other.directory && self.vars.ptr_eq(&other.vars)
+    }
+
+    /// Whether any of them may have been set to anything, as by a text that cannot be read.
+    pub fn all_unknown(&self) -> bool {
+        self.all_unknown
+    }
+
+    /// Names that are known to be unset.
+    pub fn unset(&self) -> impl Iterator<Item = &str> {
+        let unset = self.vars.iter().filter(|(_, variable)| variable.content == Content::Unset);
+        unset.map(|(name, _)| name.as_str()).filter(|_| !self.all_unknown)
+    }
+}
+
+/// A simple command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    /// `NAME=VALUE` before the program.
+    pub assignments: Vec<(String, Word)>,
+    /// Its redirects. Those of a compound command are listed as a command without words.
+    pub redirects: Vec<Redirect>,
+    /// Where it stands in the text.
+    pub span: Span,
+    /// The directory it works in, if certain: the shell's, unless its own options change it.
+    pub cwd: Option<String>,
+    /// The directory of the shell that runs it, if certain.
+    pub shell_cwd: Option<String>,
+    /// The directories that the shell may be in, as far as they are known; the likeliest first.
+    pub folders: Shared<Vec<String>>,
+    /// Whether the shell may be in a directory that is not among these.
+    pub other_folders: bool,
+    /// The variables of the shell that runs it, before it does.
+    pub env: Variables,
+    /// The values of other trackers, by their order there.
+    pub tracked: Shared<Vec<Option<String>>>,
+    /// The programs that it was found inside of, outermost first.
+    pub via: Vec<String>,
+    /// Commands that belong to one list share this number; those in substitutions and wrappers have their own.
+    pub group: usize,
+    /// The operator before it in its group.
+    pub joiner: Joiner,
+    /// Whether it runs.
+    pub runs: Runs,
+    /// What it does to files and the network, redirects included.
+    pub effects: Vec<Effect>,
+    /// Whether it runs on another machine, in a container or below another root, so that paths are not those here.
+    pub elsewhere: bool,
+    /// Whether more arguments, which are not in the text, are added when it runs.
+    pub more_words: bool,
+    /// Whether it stands in a script that was there before this text ran.
+    pub preexisting: bool,
+    /// Whether its words are only the tokens of a text whose grammar is not read here.
+    pub scanned: bool,
+    /// Whether it is a shell that takes its commands from somewhere that cannot be read here.
+    pub unseen_script: bool,
+    /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
+    pub opaque: bool,
+    input: Option<Rc<Text>>,
+    /// What is in the files whose statements it runs, if it is a client of a database.
+    statements: Vec<Rc<Text>>,
+    /// Which words are data, where it has been found out; and whether it may change files that it does not name.
+    data: Option<Vec<bool>>,
+    unlisted: bool,
+}
+
+impl Command {
+    /// The program's name without its folder, if certain.
+    pub fn program(&self) -> Option<&str> {
+        self.words.first().and_then(Word::known).map(basename)
+    }
+
+    /// A command without words that does this, for effects that come from elsewhere than a text.
+    pub fn of_effects(effects: Vec<Effect>, span: Span, cwd: &str) -> Self {
+        let cwd = Some(cwd.to_owned());
+        let runs = Runs::Certainly;
+        Command { effects, runs, shell_cwd: cwd.clone(), cwd, ..Command::bare(Vec::new(), span, 0) }
+    }
+
+    /// For each word, whether it is a text that the program only prints, stores or searches for.
+    pub fn data(&self) -> Cow<'_, [bool]> {
+        match &self.data {
+            Some(data) => Cow::Borrowed(data),
+            None => Cow::Owned(Call::read(self).data(self.words.len())),
+        }
+    }
+
+    /// What it may read from standard input, if that is known.
+    pub fn input(&self) -> Option<&str> {
+        self.input.as_ref().map(|input| input.text.as_str())
+    }
+
+    /// The tokens of a text that was not parsed, where the call begins.
+    pub(crate) fn of_tokens(words: Vec<Word>, facts: &Facts, group: usize) -> Self {
+        let span = words.first().map_or_else(Span::default, |first| Span {
+            start: first.span.start,
+            end: words.last().map_or(first.span.end, |last| last.span.end),
+        });
+        let folders: Vec<String> = facts.cwd.iter().cloned().collect();
+        let (cwd, shell_cwd) = (facts.cwd.clone(), facts.cwd.clone());
+        Command { cwd, shell_cwd, folders: folders.into(), ..Command::bare(words, span, group) }
+    }
+
+    /// What is in the files whose statements it runs, if it is a client of a database and that is known: `psql -f FILE`.
+    pub fn statements(&self) -> impl Iterator<Item = &str> {
+        self.statements.iter().map(|text| text.text.as_str())
+    }
+
+    /// A command of which nothing is known but its words.
+    pub(crate) fn bare(words: Vec<Word>, span: Span, group: usize) -> Self {
+        Command {
+            words,
+            assignments: Vec::new(),
+            redirects: Vec::new(),
+            span,
+            cwd: None,
+            shell_cwd: None,
+            folders: Shared::default(),
+            other_folders: false,
+            env: Variables::default(),
+            tracked: Shared::default(),
+            via: Vec::new(),
+            group,
+            joiner: Joiner::First,
+            runs: Runs::Possibly,
+            effects: Vec::new(),
+            elsewhere: false,
+            preexisting: false,
+            more_words: false,
+            scanned: false,
+            unseen_script: false,
+            opaque: false,
+            input: None,
+            statements: Vec::new(),
+            data: None,
+            unlisted: false,
+        }
+    }
+}
+
+/// All that a text holds.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    /// In the order in which they stand; those inside a command come after it.
+    pub commands: Vec<Command>,
+    /// Why the text was not parsed. Its tokens then stand in one command, without any structure.
+    pub unparsed: Option<String>,
+    /// Whether it was not parsed as it is for a shell outside the Bourne family.
+    pub foreign: bool,
+    /// Its comments, from the `#` to the line's end. None of those inside substitutions, of a text that was not parsed,
+    /// or of one whose lines are joined inside words.
+    pub comments: Vec<Span>,
+    /// What the text wrote to files whose path is known in part (`$DIR/x`), as it is run where it runs one that is written
+    /// alike. That may be another file, so that this comes beside the commands, and says nothing of them.
+    pub written: Vec<Script>,
+}
+
+/// Reads a shell text. See the crate's first page for an example.
+pub fn parse(text: &str, facts: &Facts) -> Script {
+    let mut interpreter = Interpreter::new(text, facts);
+    let mut comments = Vec::new();
+    match scan::refuse(text).map_or_else(|| syntax::parse(text, Base::default(), 0), Err) {
+        Err(why) => interpreter.fail(why),
+        Ok(parsed) => {
+            let state = ShellState::new(facts);
+            interpreter.dialect.may_be_zsh = facts.may_be_zsh;
+            interpreter.shell(&parsed.list, state);
+            comments = parsed.comments;
+        }
+    }
+    crate::effect::resolve_reopened(&mut interpreter.commands);
+    match interpreter.failure {
+        None => {
+            Script { commands: interpreter.commands, comments, written: interpreter.alike.scripts, ..Script::default() }
+        }
+        Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why), ..Script::default() },
+    }
+}
+
+fn scanned(text: &str, facts: &Facts) -> Vec<Command> {
+    let pieces = scan::commands(text).into_iter().enumerate();
+    pieces.map(|(group, words)| Command::of_tokens(words, facts, group)).collect()
+}
+
+/// Control that leaves a part of the text comes out at a frame.
+#[derive(Default)]
+struct Frame {
+    kind: FrameKind,
+    /// The states that left for the end of this frame, in the order of the text.
+    left: Vec<ShellState>,
+    /// Of a loop: those that go on with its next round.
+    continued: Vec<ShellState>,
+    /// Of a function: variables as they were before it made them its own.
+    locals: Vec<(String, Option<Variable>)>,
+    /// Those of them that stand for another variable.
+    references: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum FrameKind {
+    #[default]
+    Shell,
+    Function,
+    Loop,
+}
+
+/// What is written to standard output where that is kept.
+#[derive(Clone, Default)]
+struct Capture {
+    /// `None` once it is not known.
+    text: Option<String>,
+    /// What it is instead where something was printed that may not be: each such text, with what is printed for certain.
+    perhaps: Vec<String>,
+    /// What was printed before the first of those.
+    certain: String,
+    /// Whether more may have been printed than these have.
+    closed: bool,
+    /// The parts in the outermost source, if there is just one.
+    origin: Option<(Span, Option<usize>)>,
+    /// How many doubts there were when it began.
+    doubt: usize,
+    lost: usize,
+}
+
+impl Capture {
+    /// Has it go on after a command that printed what is known in part: what that may be is told besides.
+    fn reopen(&mut self, before: Capture) {
+        if self.closed && !before.closed {
+            self.certain = before.text.unwrap_or(before.certain);
+            self.perhaps = before.perhaps;
+            self.closed = false;
+        }
+    }
+}
+
+/// What something printed.
+enum Printed {
+    Known(Text),
+    /// One of these, or something else.
+    Perhaps(Vec<String>),
+    Unknown,
+}
+
+impl Printed {
+    fn known(self) -> Option<Text> {
+        match self {
+            Printed::Known(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// How many texts are kept that may be all that is printed.
+const MAX_PRINTED: usize = 8;
+
+/// What was used so far of what one text may take.
+#[derive(Default)]
+struct Used {
+    /// Parts that were run.
+    steps: usize,
+    /// Values and texts that were handled.
+    bytes: usize,
+    /// Scripts that were read from files.
+    scripts: usize,
+    /// How often pipelines were run with other values.
+    forks: usize,
+    /// How often something was run for signals.
+    interruptions: usize,
+}
+
+struct Interpreter<'f> {
+    /// The outermost text.
+    source: &'f str,
+    commands: Vec<Command>,
+    trackers: Option<&'f Trackers>,
+    groups: usize,
+    /// Counts changes, so that states that share one are alike.
+    stamp: u64,
+    /// How often the text at hand is run with other values of variables.
+    ways: usize,
+    /// How often each pipeline was run with other values.
+    runs_of: BTreeMap<alternatives::NodeId, usize>,
+    /// `shopt -s execfail` somewhere: a shell goes on where `exec` finds nothing.
+    execfail: bool,
+    /// In what a signal runs.
+    handling: bool,
+    /// How many conditions that may not hold are around.
+    condition_depth: usize,
+    /// How deep in rounds of a loop whose commands are not listed.
+    listing_suppressed: usize,
+    used: Used,
+    failure: Option<String>,
+    dialect: Dialect,
+    exhausted: bool,
+    frames: Vec<Frame>,
+    captures: Vec<Capture>,
+    via: Vec<String>,
+    /// The functions whose bodies are around.
+    calls: Vec<String>,
+    /// Which variables calls of functions may change that are not followed.
+    assigned: FxHashMap<(usize, u64), Option<Rc<BTreeSet<String>>>>,
+    elsewhere: bool,
+    /// In a script that was there before.
+    preexisting: bool,
+    /// How the source has the names of these variables.
+    named: BTreeMap<String, parameter::Naming>,
+    /// In a text with parts that are not known.
+    has_holes: bool,
+    /// Whether a name that `mktemp` made up may have more in it than is known of it and letters.
+    odd_temporaries: bool,
+    /// Only listed, as at a function's definition.
+    listed_only: bool,
+    group: usize,
+    joiner: Joiner,
+    /// In a condition or before `&&`, where `set -e` does not apply.
+    guarded: usize,
+    facts: &'f Facts,
+    /// What the last process substitution wrote, and those that are a word of their own, by where they stand.
+    process_output: Option<Rc<Text>>,
+    processes: BTreeMap<usize, Rc<Text>>,
+    alike: Alike,
+}
+
+impl<'f> Interpreter<'f> {
+    fn new(source: &'f str, facts: &'f Facts) -> Self {
+        Interpreter {
+            source,
+            commands: Vec::new(),
+            trackers: facts.trackers.as_deref(),
+            groups: 1,
+            stamp: 0,
+            ways: 1,
+            runs_of: BTreeMap::new(),
+            handling: false,
+            execfail: false,
+            condition_depth: 0,
+            listing_suppressed: 0,
+            used: Used::default(),
+            failure: None,
+            dialect: Dialect::default(),
+            exhausted: false,
+            frames: Vec::new(),
+            captures: Vec::new(),
+            via: Vec::new(),
+            calls: Vec::new(),
+            assigned: FxHashMap::default(),
+            elsewhere: false,
+            preexisting: false,
+            named: BTreeMap::new(),
+            has_holes: false,
+            odd_temporaries: false,
+            listed_only: false,
+            group: 0,
+            joiner: Joiner::First,
+            guarded: 0,
+            facts,
+            process_output: None,
+            processes: BTreeMap::new(),
+            alike: Alike::default(),
+        }
+    }
+
+    fn fail(&mut self, why: impl Into<String>) {
+        self.failure.get_or_insert_with(|| why.into());
+    }
+
+    /// Fails for want of room or time, and not because of what the text says.
+    fn exhaust(&mut self, why: impl Into<String>) {
+        self.exhausted |= self.failure.is_none();
+        self.fail(why);
+    }
+
+    /// What was used so far: steps, bytes, commands.
+    fn spent(&self) -> [usize; 3] {
+        [self.used.steps, self.used.bytes, self.commands.len()]
+    }
+
+    /// After a stored script that is too much to follow, which makes it one that cannot be read: goes back to what was
+    /// spent before, so that what comes behind it is followed. The first of its commands stay listed. False if there is
+    /// nothing of the kind.
+    fn restore(&mut self, [steps, bytes, commands]: [usize; 3]) -> bool {
+        if !self.exhausted {
+            return false;
+        }
+        (self.failure, self.exhausted) = (None, false);
+        (self.used.steps, self.used.bytes) = (steps, bytes);
+        self.commands.truncate(commands + MAX_LISTED);
+        true
+    }
+
+    /// Counts a step; whether the walk goes on.
+    fn step(&mut self) -> bool {
+        self.used.steps += 1;
+        if self.used.steps > MAX_STEPS {
+            self.exhaust(format!("the command takes more than {MAX_STEPS} steps to analyze"));
+        }
+        self.failure.is_none()
+    }
+
+    /// Takes from the bytes that may be handled; whether there were enough.
+    fn afford(&mut self, bytes: usize) -> bool {
+        self.used.bytes = self.used.bytes.saturating_add(bytes);
+        self.used.bytes <= MAX_BYTES
+    }
+
+    fn change(&mut self) -> u64 {
+        self.stamp += 1;
+        self.stamp
+    }
+
+    fn new_group(&mut self) -> usize {
+        self.groups += 1;
+        self.groups - 1
+    }
+
+    fn runs(&self, state: &ShellState) -> Runs {
+        if state.never || self.listed_only {
+            Runs::Never
+        } else if self.condition_depth > 0 || state.jump_target != state::NOWHERE {
+            Runs::Possibly
+        } else {
+            Runs::Certainly
+        }
+    }
+
+    /// Runs something that may not run.
+    fn doubting<T>(&mut self, doubt: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.condition_depth += usize::from(doubt);
+        let result = run(self);
+        self.condition_depth -= usize::from(doubt);
+        result
+    }
+
+    /// Runs commands that are found inside this program: their own group, their own place.
+    fn inside<T>(&mut self, program: &str, run: impl FnOnce(&mut Self) -> T) -> T {
+        let group = self.new_group();
+        let outer = (std::mem::replace(&mut self.group, group), std::mem::replace(&mut self.joiner, Joiner::First));
+        self.via.push(program.to_owned());
+        let result = run(self);
+        self.via.pop();
+        (self.group, self.joiner) = outer;
+        result
+    }
+
+    /// Whether another level of commands inside commands may be opened.
+    fn may_nest(&mut self) -> bool {
+        if self.via.len() >= MAX_NESTING {
+            self.exhaust("the command nests too many commands");
+        }
+        self.failure.is_none()
+    }
+
+    /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
+    /// user, that `mktemp` makes up, or that is a number among plain words. Such a value is taken for words where it stands, as
+    /// it is in the text itself; a program that it names is unseen.
+    fn is_readable(&self, text: &Word) -> bool {
+        match &text.value {
+            Value::Known(_) => true,
+            Value::Unknown { why, .. } => match why {
+                Why::Environment(_) => true,
+                Why::Number => scan::is_plain_with_numbers(text.text()),
+                Why::Temporary => !self.odd_temporaries,
+                _ => false,
+            },
+            Value::Pattern(_) => false,
+        }
+    }
+
+    /// Parses a text inside the text and hands it on.
+    fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
+        // What stands around the words that are put in can be read, though the whole is seen by nobody.
+        let filled = matches!(text.value, Value::Unknown { why: Why::Argument, .. });
+        if !(filled || self.is_readable(text)) || !self.may_nest() {
+            return;
+        }
+        let source = text.text();
+        if !self.afford(source.len()) {
+            return self.exhaust("the command contains too much nested code");
+        }
+        self.dialect.beyond |= nested::may_differ_in_dash(source);
+        let posix = self.dialect.posix;
+        let made_up = matches!(text.value, Value::Unknown { why: Why::Temporary, .. });
+        let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
+        let base = match verbatim {
+            Some(offset) => Base { offset, posix, ..Base::default() },
+            None => Base { posix, made_up, ..Base::opaque(text.span) },
+        };
+        let refused = match &text.value {
+            Value::Known(_) => scan::refuse(source),
+            _ => scan::refuse_shape(source),
+        };
+        match refused.map_or_else(|| syntax::parse(source, base, self.via.len()), Err) {
+            Ok(parsed) => {
+                let outer = self.has_holes;
+                self.has_holes |= text.known().is_none();
+                run(self, &parsed.list);
+                self.has_holes = outer;
+            }
+            Err(why) => self.fail(why),
+        }
+    }
+
+    /// Adds to what standard output gets.
+    fn print(&mut self, text: Option<&str>, span: Span, at: Option<usize>, state: &ShellState) {
+        let (doubt, guarded, affordable) =
+            (self.condition_depth, self.guarded > 0, self.afford(text.map_or(0, str::len)));
+        let Some(capture) = self.captures.last_mut() else { return };
+        if state.never {
+            return;
+        }
+        let sure = doubt == capture.doubt && state.jump_target == capture.lost;
+        let Some(text) = text.filter(|_| affordable) else {
+            // A condition is not expected to print anything that matters.
+            if guarded {
+                let before = capture.text.take();
+                capture.certain = before.unwrap_or(std::mem::take(&mut capture.certain));
+            } else {
+                capture.text = None;
+                capture.perhaps.clear();
+                capture.closed = true;
+            }
+            return;
+        };
+        if !sure {
+            if !text.is_empty() && !capture.closed {
+                if let Some(before) = capture.text.take() {
+                    capture.certain = before;
+                }
+                // A second one of the same branch comes after the first; of another branch it stands for itself.
+                if let Some(last) = capture.perhaps.last().cloned() {
+                    capture.perhaps.push(last + text);
+                }
+                capture.perhaps.push(capture.certain.clone() + text);
+                let bytes: usize = capture.perhaps.iter().map(String::len).sum();
+                capture.closed = capture.perhaps.len() > MAX_PRINTED || bytes > abstract_value::MAX_VALUE;
+            }
+            capture.text = None;
+            return;
+        }
+        match &mut capture.text {
+            Some(all) if all.len() + text.len() <= abstract_value::MAX_VALUE => {
+                capture.origin = match (all.is_empty(), text.is_empty(), capture.origin.take()) {
+                    (true, _, _) => Some((span, at)),
+                    (false, true, origin) => origin,
+                    (false, false, origin) => origin.map(|(first, _)| (join_spans(first, span), None)),
+                };
+                all.push_str(text);
+            }
+            Some(_) => (capture.text, capture.closed) = (None, true),
+            None if capture.closed => {}
+            None => {
+                // Nothing of what may be printed may be.
+                capture.certain.push_str(text);
+                capture.perhaps.iter_mut().for_each(|all| all.push_str(text));
+                let bytes: usize = capture.perhaps.iter().map(String::len).sum();
+                capture.closed = bytes > abstract_value::MAX_VALUE;
+            }
+        }
+    }
+
+    /// Runs something and keeps what it writes to standard output, if that is known.
+    fn capturing<T>(&mut self, state: &ShellState, run: impl FnOnce(&mut Self) -> T) -> (T, Printed) {
+        let (text, doubt, lost) = (Some(String::new()), self.condition_depth, state.jump_target);
+        self.captures.push(Capture { text, doubt, lost, ..Capture::default() });
+        let result = run(self);
+        let Some(capture) = self.captures.pop() else { return (result, Printed::Unknown) };
+        let (span, at) = capture.origin.unwrap_or_default();
+        let output = match capture.text {
+            Some(text) => Printed::Known(Text { text, span, at }),
+            None if capture.closed || capture.perhaps.is_empty() => Printed::Unknown,
+            None => {
+                let mut texts = capture.perhaps;
+                if !capture.certain.is_empty() && !texts.contains(&capture.certain) {
+                    texts.push(capture.certain);
+                }
+                Printed::Perhaps(texts)
+            }
+        };
+        (result, output)
+    }
+}
+
+fn join_spans(a: Span, b: Span) -> Span {
+    Span { start: a.start.min(b.start), end: a.end.max(b.end) }
+}

@@ -1,0 +1,158 @@
+//! `read` and `mapfile`: what variables get of the input.
+
+use std::rc::Rc;
+
+use super::{options, texts_of_options};
+use crate::interpreter::Interpreter;
+use crate::interpreter::control::Ends;
+use crate::interpreter::state::{Input, ShellState, Status};
+use toolgate_shell_syntax::word::{Value, Word, is_name};
+
+/// What `read` is told.
+struct ReadOptions {
+    names: Vec<String>,
+    /// A backslash is a letter like any other.
+    raw: bool,
+    /// Nothing is asked for that is not followed.
+    plain: bool,
+    /// None: it reads all there is.
+    delimiter: Option<char>,
+}
+
+impl ReadOptions {
+    /// Nothing if a word is not known.
+    fn of(arguments: &[Word]) -> Option<Self> {
+        let mut told = ReadOptions { names: Vec::new(), raw: false, plain: true, delimiter: Some('\n') };
+        let mut at = 0;
+        while let Some(word) = arguments.get(at) {
+            let text = word.known().filter(|_| !word.several)?;
+            at += 1;
+            let letters = text.strip_prefix('-').filter(|rest| !rest.is_empty() && told.names.is_empty());
+            let Some(letters) = letters else {
+                told.names.push(text.to_owned());
+                continue;
+            };
+            for (index, letter) in letters.char_indices() {
+                told.raw |= letter == 'r';
+                told.plain &= matches!(letter, 'r' | 's' | 'p' | 'e' | 't' | 'd' | '-');
+                if "adinNptu".contains(letter) {
+                    // The rest of the word, or the next one, is its value.
+                    let rest = &letters[index + 1..];
+                    let value = if rest.is_empty() { arguments.get(at).and_then(Word::known) } else { Some(rest) };
+                    at += usize::from(rest.is_empty());
+                    match letter {
+                        'a' => told.names.extend(value.map(str::to_owned)),
+                        'd' => {
+                            told.delimiter = value.and_then(|value| value.chars().next());
+                            told.plain &= value.is_some();
+                        }
+                        // It only looks whether there is something to read.
+                        't' => told.plain &= value != Some("0"),
+                        _ => {}
+                    }
+                    break;
+                }
+            }
+        }
+        Some(told)
+    }
+
+    /// The line that it takes of an input, what is left of that, and whether the line has its end.
+    fn take(&self, input: &Input) -> Option<(String, Input, bool)> {
+        let sure = matches!(input, Input::Text(..));
+        match input {
+            _ if !self.plain => None,
+            Input::Nothing => Some((String::new(), Input::Nothing, false)),
+            // Of what others may have read a part of, the next line is one that it may be.
+            Input::Text(text, from) | Input::Unseen(Some((text, from))) => {
+                let rest = text.text.get(*from..).unwrap_or_default();
+                let end = self.delimiter.and_then(|c| Some((rest.find(c)?, c.len_utf8())));
+                let (line, length, found) = match end {
+                    Some((end, more)) => (&rest[..end], end + more, true),
+                    None => (rest, rest.len(), false),
+                };
+                let readable = (self.raw || !line.contains('\\')) && !line.contains('\0');
+                let rest = (Rc::clone(text), from + length);
+                let rest = if sure { Input::Text(rest.0, rest.1) } else { Input::Unseen(Some(rest)) };
+                readable.then(|| (line.to_owned(), rest, found))
+            }
+            Input::Inherited | Input::Unseen(None) => None,
+        }
+    }
+}
+
+impl Interpreter<'_> {
+    pub(super) fn read(&mut self, arguments: &[Word], mut state: ShellState) -> Ends {
+        let Some(mut told) = ReadOptions::of(arguments) else {
+            let stamp = self.change();
+            state.doubt_vars(stamp);
+            state.input = Input::Unseen(None);
+            return Ends::with(state, Status::Unknown);
+        };
+        let taken = told.take(&state.input);
+        let sure = !matches!(state.input, Input::Unseen(_));
+        let names = &mut told.names;
+        let whole = names.is_empty();
+        if whole {
+            names.push("REPLY".to_owned());
+        }
+        let ifs = state.ifs();
+        // Blanks, none of them, or one character that is no blank.
+        let single = ifs.as_deref().and_then(|ifs| {
+            let mut chars = ifs.chars();
+            chars.next().filter(|c| chars.next().is_none() && !c.is_whitespace())
+        });
+        let blanks = |ifs: &str| ifs.chars().all(|c| matches!(c, ' ' | '\t' | '\n'));
+        let plain = single.is_some() || ifs.as_deref().is_some_and(blanks);
+        let (Some((line, input, found)), true) = (taken, plain) else {
+            let stamp = self.change();
+            names.iter().for_each(|name| state.forget(name, stamp));
+            state.lose_input();
+            return Ends::with(state, Status::Unknown);
+        };
+        state.input = input;
+        let blank = |c: char| match single {
+            Some(single) => c == single,
+            None => ifs.as_deref().is_some_and(|ifs| ifs.contains(c)),
+        };
+        let trims = !whole && single.is_none();
+        let mut rest = if trims { line.trim_matches(blank) } else { line.as_str() };
+        // One separator at the end of the last value is not a part of it.
+        if let (Some(single), false) = (single, whole)
+            && rest.matches(single).count() == names.len()
+        {
+            rest = rest.strip_suffix(single).unwrap_or(rest);
+        }
+        for (index, name) in names.iter().enumerate() {
+            let value = if index + 1 == names.len() {
+                rest
+            } else {
+                let (value, after) = rest.split_once(blank).unwrap_or((rest, ""));
+                rest = if trims { after.trim_start_matches(blank) } else { after };
+                value
+            };
+            self.assign(name, Value::Known(value.to_owned()), &mut state);
+            if !sure {
+                let stamp = self.change();
+                state.doubt(name, stamp);
+            }
+        }
+        // At the end of the text there is nothing more, whoever has read it.
+        Ends::with(state, if sure || !found { Status::of(Some(found)) } else { Status::Unknown })
+    }
+
+    pub(super) fn mapfile(&mut self, builtin: &str, arguments: &[Word], state: &mut ShellState) -> Status {
+        for (_, text) in texts_of_options(arguments, "dnOsucC").into_iter().filter(|(letter, _)| *letter == 'C') {
+            self.perhaps(builtin, &text, state);
+        }
+        let (_, names) = options(arguments);
+        let name = names.last().and_then(Word::known).filter(|name| is_name(name)).unwrap_or("MAPFILE");
+        let stamp = self.change();
+        state.forget(name, stamp);
+        if arguments.iter().any(|word| word.known().is_none()) {
+            state.doubt_vars(stamp);
+        }
+        state.lose_input();
+        Status::Unknown
+    }
+}

@@ -1,0 +1,371 @@
+//! Texts and files that a shell, or another interpreter, reads as its program.
+
+use std::rc::Rc;
+
+use crate::facts::{FileOracle as _, Presence};
+use crate::interpreter::control::Ends;
+use crate::interpreter::dialect::Dialect;
+use crate::interpreter::script_effects::arguments as given;
+use crate::interpreter::state::{Input, ShellState, Status, Text};
+use crate::interpreter::{Interpreter, MAX_SCRIPTS};
+use crate::wrapper::Language;
+use toolgate_scripts::Setting;
+use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
+
+/// Interpreters whose files are read as shell text. Not all that are shells to `wrapper::is_shell`: csh and fish have files in
+/// another language, of which a text on a command line has little. `busybox` is one by its first argument.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox", "rbash"];
+
+impl Interpreter<'_> {
+    /// The text of a file that is about to be run: as this text made it, else as it is there. In the latter case what
+    /// comes is in a stored script, if the command that runs it tells it nothing that could be another script; the
+    /// caller sees to its end.
+    pub(in crate::interpreter) fn runnable(
+        &mut self,
+        path: &str,
+        span: Span,
+        command: &[Word],
+        state: &ShellState,
+    ) -> Option<Rc<Text>> {
+        if let Some(content) = state.files.made(path).and_then(|made| made.content.clone()) {
+            return Some(content);
+        }
+        let path = &state.files.before(path)?;
+        if path.contains(Value::HOLE) {
+            return None;
+        }
+        self.used.scripts += 1;
+        if self.used.scripts > MAX_SCRIPTS || self.elsewhere {
+            return None;
+        }
+        let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
+        // Neither one that is not known, but for what the environment has from the user, nor one that a shell would take apart:
+        // the script may run it.
+        let plain = |word: &Word| match &word.value {
+            Value::Known(text) | Value::Pattern(text) | Value::Unknown { why: Why::Environment(_), shape: text } => {
+                !text.contains(['|', ';', '&', '$', '`', '<', '>', '\n'])
+            }
+            Value::Unknown { .. } => false,
+        };
+        self.preexisting |= command.iter().all(plain) && matches!(state.input, Input::Inherited | Input::Nothing);
+        Some(Rc::new(Text { text, span, at: None }))
+    }
+
+    /// A file that is run by its own name; `stored`: whether what runs it stands in a stored script.
+    pub(in crate::interpreter) fn inside_file(
+        &mut self,
+        slot: usize,
+        content: &Rc<Text>,
+        arguments: &[Word],
+        state: ShellState,
+        stored: bool,
+    ) -> Ends {
+        let name = arguments
+            .first()
+            .and_then(Word::known)
+            .map(toolgate_shell_syntax::path::basename)
+            .unwrap_or_default()
+            .to_owned();
+        if !self.may_nest() {
+            return Ends::of(state);
+        }
+        let spent = self.spent();
+        let before = state.clone();
+        let mut ends = self.inside(&name, |interpreter| interpreter.file(slot, content, arguments, state));
+        if !stored && self.preexisting {
+            if self.restore(spent) {
+                self.hides(slot);
+                ends = Ends::with(self.unread(content.span, before.clone()), Status::Unknown);
+            }
+            if self.is_told_nothing(slot, arguments, &before) {
+                ends = ends.each(self, |after, _| after.files.credit(&before.files));
+            }
+        }
+        self.preexisting = stored;
+        ends
+    }
+
+    /// Whether the text tells a script nothing that it could write: no words but options and settings, which name no file,
+    /// and no variables.
+    fn is_told_nothing(&self, slot: usize, words: &[Word], state: &ShellState) -> bool {
+        let is_file = |value: &str| {
+            let place = state.folders.certain().map(|folder| absolute(value, folder));
+            let there = place.map(|place| state.files.look(&place));
+            !matches!(there, Some(Presence::Absent | Presence::Folder))
+                && (value.contains('/') || there != Some(Presence::Unknown))
+        };
+        let plain = |word: &Word| {
+            let text = word.text();
+            let (name, value) = text.split_once('=').unwrap_or((text, ""));
+            let named = name.starts_with('-')
+                || value.len() + name.len() + 1 == text.len() && toolgate_shell_syntax::word::is_name(name);
+            let certain = match &word.value {
+                Value::Known(_) => !is_file(value),
+                Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
+                Value::Pattern(_) => false,
+            };
+            named && certain && !text.contains(char::is_whitespace)
+        };
+        let own = |name: &String| name != "HOME" && !self.facts.env.contains_key(name);
+        let told = state.vars().iter().any(|(name, variable)| own(name) && variable.exported != Some(false));
+        let assigns = self.commands.get(slot).is_none_or(|command| !command.assignments.is_empty());
+        !told && !assigns && words.iter().skip(1).all(plain)
+    }
+
+    /// A file of commands. Its first line may name another interpreter.
+    pub(in crate::interpreter) fn file(
+        &mut self,
+        slot: usize,
+        content: &Rc<Text>,
+        arguments: &[Word],
+        own: ShellState,
+    ) -> Ends {
+        let first = content.text.lines().next().unwrap_or_default();
+        let interpreter = first.strip_prefix("#!").map(str::trim).unwrap_or_default();
+        let program = first_program(&content.text);
+        let language = match program.unwrap_or("sh") {
+            name if name.starts_with("python") => Some(Language::Python),
+            "node" | "nodejs" => Some(Language::Node),
+            "perl" => Some(Language::Perl),
+            "ruby" => Some(Language::Ruby),
+            "php" => Some(Language::Php),
+            name if !interpreter.is_empty() && !SHELLS.contains(&name) => {
+                let span = content.span;
+                self.hides(slot);
+                return Ends::with(self.unread(span, own), Status::Unknown);
+            }
+            _ => None,
+        };
+        let word = content_word(content);
+        match language {
+            Some(language) => {
+                // A name alone was found in a folder of `PATH`.
+                let path = arguments.first().and_then(Word::known).filter(|path| path.contains('/'));
+                let folder = own.folders.certain();
+                let place = path.and_then(|path| match path.starts_with('/') {
+                    true => Some(absolute(path, "/")),
+                    false => Some(absolute(path, folder?)),
+                });
+                let told = arguments.get(1..).unwrap_or_default();
+                let more = self.commands.get(slot).is_some_and(|command| command.more_words);
+                let setting =
+                    Setting { origin: self.origin(place.as_deref(), &own), arguments: Some(given(told, more)) };
+                let after = self.script(language, &word, setting, own);
+                Ends::with(after, Status::Unknown)
+            }
+            None => {
+                let shell = self.process(&own, arguments);
+                // The shell that is given the file by name, if the file is not run by its own.
+                let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
+                let runner = runner.filter(|name| arguments.first().and_then(Word::known) != Some(name));
+                let runner = runner.map(toolgate_shell_syntax::path::basename).filter(|name| SHELLS.contains(name));
+                let reader = runner.or(program).map_or(Reader::Sh, reader);
+                self.text_in(&word, reader, shell, own)
+            }
+        }
+    }
+
+    /// A shell, or another interpreter, that reads its program from standard input.
+    pub(super) fn read_input(
+        &mut self,
+        language: Option<Language>,
+        reader: Reader,
+        args: &[Word],
+        span: Span,
+        own: ShellState,
+    ) -> Ends {
+        let Input::Text(content, from) = &own.input else {
+            let mut own = own;
+            if !matches!(own.input, Input::Nothing) {
+                let stamp = self.change();
+                own.doubt_files(stamp);
+                self.print(None, span, None, &own);
+            }
+            return Ends::with(own, Status::Unknown);
+        };
+        let mut word = content_word(content);
+        if *from > 0 {
+            word.value = Value::Known(content.text.get(*from..).unwrap_or_default().to_owned());
+            word.at = word.at.map(|at| at + from);
+        }
+        match language {
+            None => {
+                let mut arguments = vec![Word::new("bash", span)];
+                arguments.extend(args.iter().cloned());
+                let mut shell = self.process(&own, &arguments);
+                shell.input = Input::Unseen(None);
+                self.text_in(&word, reader, shell, own)
+            }
+            Some(language) => {
+                let setting = Setting { arguments: Some(given(args, false)), ..Setting::TEXT };
+                let after = self.script(language, &word, setting, own);
+                Ends::with(after, Status::Unknown)
+            }
+        }
+    }
+
+    /// Runs a text in a shell process of its own; of what it changes, files stay. What `sh` reads is
+    /// read as bash and as dash do, where they differ.
+    pub(in crate::interpreter) fn text_in(
+        &mut self,
+        text: &Word,
+        reader: Reader,
+        shell: ShellState,
+        own: ShellState,
+    ) -> Ends {
+        // A file of the text that bash reads first.
+        let first = shell
+            .known("BASH_ENV")
+            .map(|path| absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/")));
+        let was_stored = self.preexisting;
+        if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &[], &shell)) {
+            let state = shell.clone();
+            self.doubting(true, |interpreter| {
+                interpreter.text(&content_word(&content), |interpreter, list| drop(interpreter.shell(list, state)))
+            });
+        }
+        self.preexisting = was_stored;
+        let mut after = own;
+        let input = shell.input.clone();
+        // What keeps `set -e` from ending this shell says nothing of that one.
+        let guarded = std::mem::take(&mut self.guarded);
+        let outer = self.dialect;
+        let sh = reader == Reader::Sh;
+        let fine = self.failure.is_none();
+        let either = sh && outer.sh_is_dash.is_none();
+        self.dialect.posix = sh && outer.sh_is_dash == Some(true);
+        (self.dialect.may_be_zsh, self.dialect.zsh) = (reader == Reader::Zsh, None);
+        if either {
+            (self.dialect.sh_is_dash, self.dialect.beyond) = (Some(false), shell.exports_functions());
+        }
+        let mut end = self.shell_text(text, shell.clone());
+        // A text that bash does not read is judged as such.
+        if either && self.dialect.beyond && !(fine && self.failure.is_some()) {
+            (self.dialect.posix, self.dialect.sh_is_dash) = (true, Some(true));
+            let mut state = shell;
+            let stamp = self.change();
+            state.forget_functions(stamp);
+            state.aliases = true;
+            let other = self.doubting(true, |interpreter| interpreter.shell_text(text, state));
+            end = match (end, other) {
+                (Some(end), Some(other)) => {
+                    let mut end = end.merge(other, self.change());
+                    // Where one of them stops with an error, the other may not.
+                    end.status = Status::Unknown;
+                    Some(end)
+                }
+                _ => None,
+            };
+        }
+        let beyond = outer.beyond || self.dialect.beyond && !either;
+        self.dialect = Dialect { beyond, ..outer };
+        self.guarded = guarded;
+        match end {
+            Some(end) => {
+                let status = end.status;
+                self.after_subshell(&mut after, end);
+                if matches!(input, Input::Text(..)) {
+                    after.use_input();
+                }
+                Ends::with(after, status)
+            }
+            None => {
+                let stamp = self.change();
+                after.doubt_files(stamp);
+                self.print(None, text.span, None, &after);
+                after.use_input();
+                Ends::with(after, Status::Unknown)
+            }
+        }
+    }
+
+    /// Where a shell ends that runs a text, if that can be read.
+    fn shell_text(&mut self, text: &Word, state: ShellState) -> Option<ShellState> {
+        let mut end = None;
+        self.text(text, |interpreter, list| end = Some(interpreter.shell(list, state)));
+        end
+    }
+}
+
+/// Which shell reads a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::interpreter) enum Reader {
+    /// `sh`, which is bash on some systems and knows only the standard on others.
+    Sh,
+    Zsh,
+    /// One that is read as bash.
+    Bash,
+}
+
+/// Which shell reads what a program of this name gives to one: `sh` for itself, for `make`, `watch` or a script without a first
+/// line.
+pub(super) fn reader(name: &str) -> Reader {
+    match name {
+        "zsh" | "rzsh" => Reader::Zsh,
+        "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" => Reader::Bash,
+        _ => Reader::Sh,
+    }
+}
+
+/// The program that the first line of a script names, without `env`.
+fn first_program(text: &str) -> Option<&str> {
+    let interpreter = text.lines().next()?.strip_prefix("#!")?;
+    interpreter.split_whitespace().map(toolgate_shell_syntax::path::basename).find(|name| *name != "env")
+}
+
+/// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
+pub(in crate::interpreter) fn may_differ_in_dash(text: &str) -> bool {
+    const MARKS: &[&str] = &[
+        "\\\n",
+        "$'",
+        "$\"",
+        "$[",
+        "&>",
+        "((",
+        "+=",
+        "<(",
+        "<<<",
+        "==",
+        "=(",
+        ">(",
+        "[[",
+        "[^",
+        "alias",
+        "builtin",
+        "coproc",
+        "declare",
+        "echo -",
+        "function",
+        "let ",
+        "mapfile",
+        "popd",
+        "printf -v",
+        "pushd",
+        "readarray",
+        "select",
+        "shopt",
+        "time ",
+        "typeset",
+        "|&",
+        "}>",
+    ];
+    /// Whether one begins with a byte. A search for each of them would have to be prepared, for a text that is short more often
+    /// than not.
+    const BEGINS: [bool; 256] = {
+        let (mut begins, mut at) = ([false; 256], 0);
+        while at < MARKS.len() {
+            begins[MARKS[at].as_bytes()[0] as usize] = true;
+            at += 1;
+        }
+        begins
+    };
+    let bytes = text.as_bytes();
+    let stands = |mark: &str, at: usize| mark.as_bytes()[0] == bytes[at] && bytes[at..].starts_with(mark.as_bytes());
+    let any = |at: usize| BEGINS[usize::from(bytes[at])] && MARKS.iter().any(|mark| stands(mark, at));
+    (0..bytes.len()).any(any)
+}
+
+pub(in crate::interpreter) fn content_word(content: &Text) -> Word {
+    Word { at: content.at, ..Word::new(content.text.clone(), content.span) }
+}

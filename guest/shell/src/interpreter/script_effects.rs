@@ -1,0 +1,373 @@
+//! Programs in other languages: what they do, as if the text did it.
+
+use super::nested::content_word;
+use super::places::places;
+use super::simple::Lookup;
+use super::state::ShellState;
+use super::{Command, Interpreter, Runs};
+use crate::effect::{Effect, Kind as EffectKind};
+use crate::facts::FileOracle as _;
+use crate::wrapper::{self, Language};
+use toolgate_scripts::{self as scripts, Arguments, Origin, ScriptEffectKind, Setting};
+use toolgate_shell_syntax::glob::escaped;
+use toolgate_shell_syntax::path::{absolute, is_within};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
+
+impl Interpreter<'_> {
+    /// A program in another language.
+    pub(super) fn script(
+        &mut self,
+        language: Language,
+        text: &Word,
+        setting: Setting,
+        state: ShellState,
+    ) -> ShellState {
+        self.source(language, text, setting, scripts::read, state)
+    }
+
+    /// Where a script stands that is given by its path. What is reached through links is somewhere else.
+    pub(super) fn origin(&self, place: Option<&str>, state: &ShellState) -> Origin {
+        let own =
+            |place: &&str| state.files.links().is_empty() && state.files.real(place).is_none_or(|real| real == *place);
+        place.filter(own).map_or(Origin::Unknown, |place| Origin::File(place.to_owned()))
+    }
+
+    fn source(
+        &mut self,
+        language: Language,
+        text: &Word,
+        setting: Setting,
+        read: fn(Language, &str, Setting) -> scripts::Script,
+        mut state: ShellState,
+    ) -> ShellState {
+        self.print(None, text.span, None, &state);
+        state.use_input();
+        let Some(source) = text.known().map(str::to_owned) else {
+            let stamp = self.change();
+            state.doubt_files(stamp);
+            return state;
+        };
+        if !self.may_nest() || !self.afford(source.len()) {
+            return state;
+        }
+        let read = read(language, &source, setting.clone());
+        // The folders that it goes back to.
+        let mut left = Vec::new();
+        for deed in read.effects {
+            if self.failure.is_some() {
+                break;
+            }
+            let span = match text.at {
+                // Of an input the last line may end where the text does not: a shell puts that end there.
+                Some(at) => {
+                    let [start, end] = [deed.at.start, deed.at.end].map(|place| (at + place).min(text.span.end));
+                    Span { start, end }
+                }
+                None => text.span,
+            };
+            match deed.what {
+                ScriptEffectKind::Return => {
+                    if let Some(folders) = left.pop() {
+                        state.folders = folders;
+                        let stamp = self.change();
+                        state.files.leave_folder(stamp);
+                    }
+                    continue;
+                }
+                ScriptEffectKind::Chdir(_) => left.push(state.folders.clone()),
+                _ => {}
+            }
+            state = self.deed(language, &setting, deed.what, span, state);
+        }
+        if !read.complete {
+            let stamp = self.change();
+            state.doubt_files(stamp);
+        }
+        state
+    }
+
+    /// A file of the text that a program in another language runs or imports.
+    fn load(&mut self, language: Language, setting: &Setting, path: &Word, state: ShellState) -> ShellState {
+        const ENDINGS: &[&str] = &["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", "/index.js", ".rb", ".pl", ".php"];
+        let mut state = state;
+        for place in path.known().map(|path| places(path, &state)).unwrap_or_default() {
+            let made = |ending: &&str| {
+                let file = format!("{place}{ending}");
+                let content = state.files.made(&file)?.content.clone()?;
+                Some((file, content))
+            };
+            let Some((file, content)) = ENDINGS.iter().find_map(made) else {
+                if ENDINGS.iter().any(|ending| state.files.is_unread(&format!("{place}{ending}"))) {
+                    state = self.unseen(path, state);
+                }
+                continue;
+            };
+            // A file that imports itself is read once.
+            if self.calls.contains(&place) || !self.may_nest() {
+                continue;
+            }
+            let name = self.via.last().cloned().unwrap_or_default();
+            self.calls.push(place);
+            let setting = Setting { origin: self.origin(Some(&file), &state), ..setting.clone() };
+            let text = content_word(&content);
+            state = self
+                .inside(&name, |interpreter| interpreter.source(language, &text, setting, scripts::read_part, state));
+            self.calls.pop();
+        }
+        state
+    }
+
+    /// Lists a program that is run and cannot be read.
+    fn unseen(&mut self, program: &Word, mut state: ShellState) -> ShellState {
+        let slot = self.reserve();
+        let words = vec![Word::new("sh", program.span), program.clone()];
+        let mut command = Command::bare(words, program.span, 0);
+        command.unseen_script = true;
+        let before = state.clone();
+        self.record(slot, command, &before, &mut state);
+        let stamp = self.change();
+        state.doubt_files(stamp);
+        state
+    }
+
+    fn deed(
+        &mut self,
+        language: Language,
+        setting: &Setting,
+        what: ScriptEffectKind,
+        span: Span,
+        mut state: ShellState,
+    ) -> ShellState {
+        let home = state.known("HOME");
+        let word = |text: scripts::Text| effect_word(text, span, home.as_deref());
+        match what {
+            // As a command, since it is about the mode as much as about the path.
+            ScriptEffectKind::Mode { path, mode: Some(mode) } => {
+                let words = vec![scripts::Text::Known("chmod".to_owned()), scripts::Text::Known(mode), path];
+                self.deed(language, setting, ScriptEffectKind::Run(words), span, state)
+            }
+            ScriptEffectKind::Shell(text) => {
+                let text = word(text);
+                self.doubting(true, |interpreter| {
+                    interpreter.inside("sh", |interpreter| {
+                        if text.known().is_none() {
+                            let slot = interpreter.reserve();
+                            let mut command = Command::bare(
+                                vec![Word::new("sh", span), Word::new("-c", span), text.clone()],
+                                span,
+                                0,
+                            );
+                            command.unseen_script = true;
+                            let before = state.clone();
+                            interpreter.record(slot, command, &before, &mut state);
+                            return;
+                        }
+                        let shell = interpreter.process(&state, &[Word::new("sh", span)]);
+                        let fine = interpreter.failure.is_none();
+                        let end = interpreter
+                            .text_in(&text, super::nested::Reader::Sh, shell, state.clone())
+                            .join(interpreter);
+                        state.files = end.files;
+                        // What a stored program builds is read roughly; if no shell text comes of it, it is not known.
+                        if fine
+                            && interpreter.preexisting
+                            && !interpreter.exhausted
+                            && interpreter.failure.take().is_some()
+                        {
+                            let stamp = interpreter.change();
+                            state.doubt_files(stamp);
+                        }
+                    });
+                });
+                state
+            }
+            ScriptEffectKind::Run(list) => {
+                let words: Vec<Word> = list.into_iter().map(word).collect();
+                let own = state.clone();
+                let end = self
+                    .doubting(true, |interpreter| interpreter.argv(words, false, span, Lookup::Programs, own))
+                    .join(self);
+                state.files = end.files;
+                state
+            }
+            ScriptEffectKind::In { folder, what } => {
+                if !is_told(&folder, &what, span, &state) {
+                    let text = scripts::Text::Shape(Value::HOLE.to_string());
+                    return self.deed(language, setting, ScriptEffectKind::Shell(text), span, state);
+                }
+                let outer = state.folders.clone();
+                if let scripts::Text::Known(_) = folder {
+                    state = self.deed(language, setting, ScriptEffectKind::Chdir(folder), span, state);
+                } else {
+                    // It may be the same one: what the text has put there is run there.
+                    (state.folders.known, state.folders.open) = (false, true);
+                }
+                let stamp = self.change();
+                state.files.leave_folder(stamp);
+                state = self.deed(language, setting, *what, span, state);
+                state.folders = outer;
+                let stamp = self.change();
+                state.files.leave_folder(stamp);
+                state
+            }
+            ScriptEffectKind::Eval(text) => {
+                let text = word(text);
+                if text.known().is_none() {
+                    let stamp = self.change();
+                    state.doubt_files(stamp);
+                    return state;
+                }
+                let name = self.via.last().cloned().unwrap_or_default();
+                self.inside(&name, |interpreter| {
+                    interpreter.source(language, &text, setting.clone(), scripts::read_part, state)
+                })
+            }
+            ScriptEffectKind::Load(path) => self.load(language, setting, &word(path), state),
+            ScriptEffectKind::Chdir(path) => {
+                let path = word(path);
+                state.folders = match (path.known(), state.folders.certain()) {
+                    (Some(path), Some(folder)) => super::Folders::one(absolute(path, folder)),
+                    (Some(path), None) if path.starts_with('/') => super::Folders::one(absolute(path, "/")),
+                    _ => super::Folders::unknown(),
+                };
+                state
+            }
+            what => {
+                let slot = self.reserve();
+                let before = state.clone();
+                let command = Command::bare(Vec::new(), span, 0);
+                self.record(slot, command, &before, &mut state);
+                let effects = deed_effects(what, span, &before, home.as_deref());
+                if !self.elsewhere && self.runs(&before) != Runs::Never {
+                    self.apply(&effects, &mut state);
+                    if let Some(command) = self.commands.get_mut(slot) {
+                        command.effects = effects;
+                    }
+                }
+                state
+            }
+        }
+    }
+}
+
+/// Whether it is told well enough what is done in a folder, where a part of that, or the folder, is not known: the program is,
+/// and none that runs what it is given; the folder is one below this one, or nothing is known of it. Else a name that is not
+/// known may be any in a place that is.
+fn is_told(folder: &scripts::Text, what: &ScriptEffectKind, span: Span, state: &ShellState) -> bool {
+    let here = match folder {
+        scripts::Text::Known(folder) => {
+            let within = |here| is_within(&absolute(folder, here), here);
+            // Many rules are about folders of such names, and what is in them.
+            let hidden = folder.split('/').any(|name| name.starts_with('.') && name != ".");
+            !hidden && !folder.starts_with('~') && state.folders.certain().is_some_and(within)
+        }
+        scripts::Text::Shape(shape) => shape.chars().eq([Value::HOLE]),
+    };
+    here && match what {
+        ScriptEffectKind::Run(words) => {
+            let all: Vec<Word> = words.iter().map(|word| effect_word(word.clone(), span, None)).collect();
+            let known = |word: &Word| word.known().is_some();
+            all.first().is_some_and(known) && (all.iter().all(known) || wrapper::inner(&all).is_empty())
+        }
+        ScriptEffectKind::Shell(text) => matches!(text, scripts::Text::Known(_)),
+        _ => false,
+    }
+}
+
+/// What a script is given by these words; `more` may follow.
+pub(super) fn arguments(words: &[Word], more: bool) -> Arguments {
+    const MOST: usize = 64;
+    let is_plain = |text: &str| !text.contains(|c: char| c < ' ');
+    let told = |word: &Word| match &word.value {
+        Value::Known(text) | Value::Pattern(text) if is_plain(text) => scripts::Text::Known(text.clone()),
+        _ => scripts::Text::Shape(Value::HOLE.to_string()),
+    };
+    let mut all: Vec<_> = words.iter().take(MOST).map(told).collect();
+    all.extend((more || words.len() > MOST).then(|| scripts::Text::Shape(Value::HOLE.to_string())));
+    Arguments(all)
+}
+
+/// A text of a script as a word. The home folder, which it has as `~`, is put in its place; `None` if it is not known here.
+fn effect_word(text: scripts::Text, span: Span, home: Option<&str>) -> Word {
+    let (text, known) = match text {
+        scripts::Text::Known(text) => (text, true),
+        scripts::Text::Shape(text) => (text, false),
+    };
+    let unknown = |why, shape| Word { value: Value::Unknown { why, shape }, ..Word::unknown(Why::Expansion, span) };
+    let below = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (below.map(|rest| (rest, home)), known) {
+        (Some((rest, Some(home))), true) => Word::new(format!("{home}{rest}"), span),
+        (Some((rest, Some(home))), false) => unknown(Why::Expansion, format!("{home}{rest}")),
+        (Some((rest, None)), _) => unknown(Why::Home(String::new()), format!("{}{rest}", Value::HOLE)),
+        (None, true) => Word::new(text, span),
+        (None, false) => unknown(Why::Expansion, text),
+    }
+}
+
+fn deed_effects(what: ScriptEffectKind, span: Span, state: &ShellState, home: Option<&str>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let mut add = |kind: EffectKind, path: scripts::Text, recursive: bool, folder: bool, copied: bool| {
+        let word = effect_word(path, span, home);
+        if kind == EffectKind::Send {
+            effects.push(Effect::new(kind, word.value, span));
+            return;
+        }
+        for (index, path) in located(&word.value, state).into_iter().enumerate() {
+            effects.push(Effect { recursive, folder, copied, alternative: index > 0, ..Effect::new(kind, path, span) });
+        }
+    };
+    match what {
+        ScriptEffectKind::Read(path) => add(EffectKind::Read, path, false, false, false),
+        ScriptEffectKind::List(path) => add(EffectKind::Read, path, false, true, false),
+        ScriptEffectKind::Write(path) => add(EffectKind::Write, path, false, false, false),
+        ScriptEffectKind::Append(path) => add(EffectKind::Append, path, false, false, false),
+        ScriptEffectKind::HardLink(path) => add(EffectKind::HardLink, path, false, false, false),
+        ScriptEffectKind::Create { path, folder } => add(EffectKind::Create, path, false, folder, false),
+        ScriptEffectKind::Delete { path, recursive } => add(EffectKind::Delete, path, recursive, false, false),
+        ScriptEffectKind::Empty(folder) => {
+            let word = effect_word(folder, span, home);
+            for (index, folder) in located(&word.value, state).into_iter().enumerate() {
+                let Value::Known(folder) = folder else { continue };
+                let all = Value::Pattern(format!("{}/*", escaped(folder.trim_end_matches('/'))));
+                let effect = Effect::new(EffectKind::Delete, all, span);
+                effects.push(Effect { recursive: true, alternative: index > 0, ..effect });
+            }
+        }
+        ScriptEffectKind::Mode { path, .. } => add(EffectKind::Mode, path, false, false, false),
+        ScriptEffectKind::Send(text) => add(EffectKind::Send, text, false, false, false),
+        ScriptEffectKind::Move { from, to } => {
+            add(EffectKind::Move, from, true, false, true);
+            add(EffectKind::Write, to, false, false, false);
+        }
+        ScriptEffectKind::Copy { from, to } => {
+            add(EffectKind::Read, from, false, false, true);
+            add(EffectKind::Write, to, false, false, false);
+        }
+        ScriptEffectKind::Shell(_)
+        | ScriptEffectKind::Run(_)
+        | ScriptEffectKind::In { .. }
+        | ScriptEffectKind::Eval(_)
+        | ScriptEffectKind::Load(_)
+        | ScriptEffectKind::Chdir(_)
+        | ScriptEffectKind::Return => {}
+    }
+    effects
+}
+
+/// The paths that a text of another language stands for, by the directories that it may run in.
+fn located(value: &Value, state: &ShellState) -> Vec<Value> {
+    let text = value.text();
+    let at = |folder: &str| value.with_text(absolute(text, folder));
+    if text.starts_with(Value::HOLE) {
+        return vec![value.clone()];
+    }
+    if text.starts_with('/') {
+        return vec![at("/")];
+    }
+    let mut paths: Vec<Value> = state.folders.possible.iter().map(|folder| at(folder)).collect();
+    if state.folders.certain().is_none() {
+        let shape = format!("{}/{text}", Value::HOLE);
+        paths.push(Value::Unknown { why: Why::Directory, shape });
+    }
+    paths
+}

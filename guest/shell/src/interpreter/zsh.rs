@@ -1,0 +1,290 @@
+//! What zsh reads otherwise than bash: it may be the user's own shell, in which the agent runs its text. A pipeline in which
+//! that makes a difference is run both ways. Not the builtins that only zsh has, and not what its options change.
+//!
+//! | Written | bash | zsh |
+//! |---|---|---|
+//! | `$a`, an array | its first element | each of its elements |
+//! | `${a[1]}` | the second | the first |
+//! | `$a[1]`, `$a[1,2]` | the first element, then a pattern | an element or several; of a text, characters |
+//! | `$a:h`, `${a:t}` | the value, then text; a part from a number on | the folder, the name and so on of the value |
+//! | `*(N)`, `*(e:'rm a':)` | does not parse | what the pattern finds; a text is run for each |
+//! | `a \| read b` | in a subshell | in the shell itself |
+
+use super::Interpreter;
+use super::abstract_value::Content;
+use super::expand::{Piece, push_literal, push_value};
+use super::parameter::{Got, many};
+use super::state::ShellState;
+use toolgate_shell_syntax::syntax::{
+    self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline,
+};
+use toolgate_shell_syntax::word::{Value, Why, Word};
+
+/// Letters that stand for a part of a path after a colon, or change it.
+const MODIFIERS: &str = "aAcefghlPpqQrstux";
+
+impl Interpreter<'_> {
+    /// Whether the text at hand is read as zsh does.
+    pub(super) fn is_zsh(&self) -> bool {
+        self.dialect.zsh == Some(true)
+    }
+
+    /// Whether the last command of a pipeline may change the shell itself.
+    pub(super) fn last_may_set(&self, last: &Node, state: &ShellState) -> bool {
+        let sets = match &last.kind {
+            NodeKind::Simple { words, .. } => words.first().and_then(syntax::Word::plain).is_none_or(|name| {
+                let prints = matches!(name, "echo" | "printf" | "test" | "[" | "true" | "false" | ":" | "pwd");
+                let sets = name == "printf" && words.get(1).and_then(syntax::Word::plain) == Some("-v");
+                super::builtin::runs_in_shell(name) && (!prints || sets) || state.function(name).is_some()
+            }),
+            NodeKind::Subshell(_) => false,
+            _ => true,
+        };
+        self.dialect.may_be_zsh && sets
+    }
+
+    /// The pieces of a parameter with the parts behind it, if they belong to it; how many do, and what is left of the last.
+    pub(super) fn with_subscript(
+        &mut self,
+        parameter: &Parameter,
+        rest: &[Part],
+        quoted: bool,
+        state: &mut ShellState,
+        pieces: &mut Vec<Piece>,
+    ) -> Option<(usize, Literal)> {
+        let Some(Part::Literal(next)) = rest.first() else { return None };
+        let plain = parameter.index.is_none() && !parameter.indirect && matches!(parameter.operation, Operation::None);
+        let content = state.get(&parameter.name).filter(|_| plain && !state.all_unknown)?.content.clone();
+        let left = |literal: &Literal, taken: usize| Literal {
+            text: literal.text.get(taken..).unwrap_or_default().to_owned(),
+            at: literal.at.map(|at| at + taken),
+            ..*literal
+        };
+        if next.text.starts_with('[') {
+            // Parts in between are expanded: which element it is is not known then.
+            let (count, last, close) = rest.iter().enumerate().find_map(|(at, part)| match part {
+                Part::Literal(literal) => Some((at + 1, literal, literal.text.find(']')?)),
+                _ => None,
+            })?;
+            let inside = next.text.get(1..close).filter(|_| count == 1);
+            let range = inside.and_then(|inside| self.range(inside, state));
+            match (content, range) {
+                (Content::Array(values), Some(range)) => {
+                    many(pieces, &slice(&values, range), false, quoted, state);
+                }
+                // Any of them, then.
+                (Content::Array(values), None) => many(pieces, &values, false, quoted, state),
+                (Content::Text(Value::Known(text)), Some(range)) => {
+                    let characters: Vec<char> = text.chars().collect();
+                    let part: String = slice(&characters, range).into_iter().collect();
+                    push_value(pieces, Value::Known(part), quoted);
+                }
+                (Content::Text(_), _) => pieces.push(Piece::hole(Why::Expansion, quoted)),
+                _ => return None,
+            }
+            return Some((count, left(last, close + 1)));
+        }
+        let mut taken = 0;
+        let mut values = match content {
+            Content::Text(value) => vec![value],
+            Content::Array(values) => values.to_vec(),
+            _ => return None,
+        };
+        while let Some(letter) = modifier(next.text.get(taken..)?) {
+            values.iter_mut().for_each(|value| *value = modified(value, letter));
+            taken += 2;
+        }
+        (taken > 0).then(|| {
+            many(pieces, &values, false, quoted, state);
+            (1, left(next, taken))
+        })
+    }
+
+    /// What `[1]` or `[2,-1]` stands for: the first and the last, counted from one.
+    fn range(&mut self, text: &str, state: &mut ShellState) -> Option<(i64, i64)> {
+        if matches!(text, "@" | "*") {
+            return Some((1, -1));
+        }
+        let (from, to) = text.split_once(',').unwrap_or((text, text));
+        Some((self.number_in(from, state)?, self.number_in(to, state)?))
+    }
+
+    /// `${a:h}`: what the letter makes of the value.
+    pub(super) fn with_modifier(&self, got: &Got, offset: &syntax::Word) -> Option<Got> {
+        let letter = offset.literal().filter(|text| self.is_zsh() && text.len() == 1)?.chars().next()?;
+        match got {
+            Got::Set(value) if MODIFIERS.contains(letter) => Some(Got::Set(modified(value, letter))),
+            _ => None,
+        }
+    }
+
+    /// A word with qualifiers behind it, as `*(N)`: its pieces without them. The commands that they hold are run.
+    pub(super) fn qualified(&mut self, parts: &[Part], state: &mut ShellState) -> Option<Vec<Piece>> {
+        let (at, from) = qualifiers(parts)?;
+        let Some(Part::Literal(opening)) = parts.get(at) else { return None };
+        let mut own = Vec::new();
+        let before = opening.text.get(..from)?;
+        let start = Literal { text: before.to_owned(), quoted: false, ..*opening };
+        if at == 0 && before.starts_with('~') {
+            super::expand::plain(&start, true, true, state, &mut own);
+        } else {
+            own = self.pieces(parts.get(..at)?, false, true, state);
+            if !before.is_empty() {
+                push_literal(&mut own, start);
+            }
+        }
+        // What finds nothing is no word, and not the pattern itself: it counts as one all the same.
+        let rest = parts.get(at + 1..).unwrap_or_default();
+        let rest = rest.iter().map(|part| match part {
+            Part::Literal(literal) => literal.text.clone(),
+            _ => Value::HOLE.to_string(),
+        });
+        let inside = opening.text.get(from + 1..)?.to_owned() + &rest.collect::<String>();
+        for text in inside.strip_suffix(')').map(commands_in).unwrap_or_default() {
+            if !self.may_nest() {
+                break;
+            }
+            let text = match text.contains(Value::HOLE) {
+                true => Word::unknown(Why::Expansion, Default::default()),
+                false => Word::new(text, Default::default()),
+            };
+            let here = state.clone();
+            self.doubting(true, |interpreter| {
+                interpreter.inside("()", |interpreter| {
+                    interpreter.text(&text, |interpreter, list| drop(interpreter.shell(list, here)))
+                });
+            });
+        }
+        Some(own)
+    }
+}
+
+/// The texts that qualifiers have run: `e:TEXT:` with any pair of characters for the colons, or `+NAME`.
+fn commands_in(qualifiers: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = qualifiers;
+    while let Some(at) = rest.find(['e', '+']) {
+        let (_, after) = rest.split_at(at + 1);
+        if rest[at..].starts_with('+') {
+            let end = after.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(after.len());
+            found.push(after[..end].to_owned());
+            // What follows a number is not its name: `Lk+10`.
+            rest = if after.starts_with(|c: char| c.is_ascii_digit()) { after } else { &after[end..] };
+            continue;
+        }
+        let Some(mark) = after.chars().next() else { break };
+        let close = match mark {
+            '[' => ']',
+            '{' => '}',
+            '<' => '>',
+            '(' => ')',
+            mark => mark,
+        };
+        let text = &after[mark.len_utf8()..];
+        let end = text.find(close).unwrap_or(text.len());
+        found.push(text[..end].to_owned());
+        rest = text.get(end + close.len_utf8()..).unwrap_or_default();
+    }
+    found
+}
+
+/// Where qualifiers begin: in which part, and at which byte of it.
+fn qualifiers(parts: &[Part]) -> Option<(usize, usize)> {
+    let unquoted = |part: &Part| match part {
+        Part::Literal(literal) if !literal.quoted => Some(literal.text.clone()),
+        _ => None,
+    };
+    unquoted(parts.last()?).filter(|text| text.ends_with(')'))?;
+    let found = parts.iter().enumerate().find_map(|(at, part)| Some((at, unquoted(part)?.find('(')?)))?;
+    (found != (0, 0)).then_some(found)
+}
+
+fn modifier(text: &str) -> Option<char> {
+    let mut characters = text.chars();
+    let letter = (characters.next() == Some(':')).then(|| characters.next()).flatten()?;
+    MODIFIERS.contains(letter).then_some(letter)
+}
+
+fn modified(value: &Value, letter: char) -> Value {
+    let Value::Known(text) = value else { return Value::hole(Why::Expansion) };
+    let trimmed = text.trim_end_matches('/');
+    let changed = match (letter, trimmed.rsplit_once('/')) {
+        ('h', Some(("", _))) => "/",
+        ('h', Some((folder, _))) => folder,
+        ('h', None) if text.starts_with('/') => "/",
+        ('h', None) => ".",
+        ('t', Some((_, name))) => name,
+        ('t', None) => trimmed,
+        ('r', _) => match text.rsplit_once('.') {
+            Some((root, extension)) if !extension.contains('/') => root,
+            _ => text,
+        },
+        ('l', _) => return Value::Known(text.to_lowercase()),
+        ('u', _) => return Value::Known(text.to_uppercase()),
+        ('q' | 'Q' | 'a' | 'A' | 'P' | 'x', _) if !text.contains(char::is_whitespace) => text,
+        _ => return Value::hole(Why::Expansion),
+    };
+    Value::Known(changed.to_owned())
+}
+
+/// From one place to another, counted from one or, below zero, from the end.
+fn slice<T: Clone>(all: &[T], (from, to): (i64, i64)) -> Vec<T> {
+    let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
+    let place = |number: i64| if number < 0 { count + number } else { number - 1 };
+    let (from, to) = (place(from).max(0), place(to));
+    let inside = |at: &usize| i64::try_from(*at).is_ok_and(|at| from <= at && at <= to);
+    all.iter().enumerate().filter(|(at, _)| inside(at)).map(|(_, one)| one.clone()).collect()
+}
+
+/// Whether zsh reads something in a pipeline otherwise.
+pub(super) fn differs_in_zsh(pipeline: &Pipeline, state: &ShellState) -> bool {
+    let word = |word: &syntax::Word| qualifiers(&word.parts).is_some() || word_differs(&word.parts, false, state);
+    let is_array = |name: &str| matches!(state.get(name).map(|one| &one.content), Some(Content::Array(_)));
+    pipeline.commands.iter().any(|node| {
+        let own = match &node.kind {
+            NodeKind::Simple { assignments, words } => {
+                let assigns = |assignment: &syntax::Assignment| {
+                    assignment.index.is_some() && is_array(&assignment.name)
+                        || match &assignment.value {
+                            Assigned::Scalar(scalar) => word_differs(&scalar.parts, false, state),
+                            Assigned::Array(elements) => elements.iter().any(|element| word(&element.word)),
+                        }
+                };
+                words.iter().any(word) || assignments.iter().any(assigns)
+            }
+            NodeKind::For { words: Some(words), .. } => words.iter().any(word),
+            NodeKind::Case { subject, .. } => word_differs(&subject.parts, false, state),
+            _ => false,
+        };
+        own || node.redirects.iter().any(|redirect| match &redirect.target {
+            syntax::Target::Word(target) => word_differs(&target.parts, false, state),
+            syntax::Target::Document(body) => body.get().is_some_and(|body| word_differs(&body.parts, true, state)),
+        })
+    })
+}
+
+fn word_differs(parts: &[Part], quoted: bool, state: &ShellState) -> bool {
+    parts.iter().enumerate().any(|(at, part)| match part {
+        Part::Double(parts) => word_differs(parts, true, state),
+        Part::Parameter(parameter) => {
+            let content = state.get(&parameter.name).map(|variable| &variable.content);
+            let next = parts.get(at + 1).and_then(|next| match next {
+                Part::Literal(literal) => Some(literal.text.as_str()),
+                _ => None,
+            });
+            let continues = next.is_some_and(|next| next.starts_with('[') || modifier(next).is_some());
+            match (&parameter.index, &parameter.operation, content) {
+                (None, _, Some(Content::Array(_) | Content::Text(_))) if continues => true,
+                (None, Operation::Substring { offset, length: None }, Some(Content::Text(_))) => {
+                    offset.literal().is_some_and(|text| text.len() == 1 && text.chars().all(char::is_alphabetic))
+                }
+                (None, _, Some(Content::Array(values))) => values.len() > 1 && !quoted && !parameter.indirect,
+                (Some(Index::Word(word)), _, Some(Content::Array(values))) => {
+                    !values.is_empty() && word.plain() != Some("0")
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    })
+}
