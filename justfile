@@ -33,8 +33,18 @@ test: deny reproducible build lint shims embed docs book plugins lens-setup
     TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
     @.ci/skipped
 
-# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it
-nightly: component
+# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, and the
+# libraries without some of their features
+nightly: component features
+
+# The libraries for who embeds, as little of them as there can be: it compiles wasmtime once more
+features:
+    cargo check --locked -p toolgate-host --no-default-features
+    cargo check --locked -p toolgate-capabilities --no-default-features
+    cargo check --locked -p toolgate-capabilities --no-default-features --features git
+    cargo check --locked -p toolgate-capabilities --no-default-features --features daemon
+    cargo check --locked -p toolgate-capabilities --no-default-features --features terminal
+    cargo check --locked -p toolgate-capabilities --no-default-features --features reload
 
 # What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
 deny:

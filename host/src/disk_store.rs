@@ -10,7 +10,7 @@
 
 use std::ffi::OsString;
 use std::fs::DirEntry;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, OFlags};
@@ -65,7 +65,7 @@ impl Entries {
     }
 
     #[cfg(feature = "cranelift")]
-    pub(crate) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &std::path::Path {
         &self.folder
     }
 

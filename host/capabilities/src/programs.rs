@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The outermost repository that a folder is in; the folder itself, if it is in none.
+#[cfg(any(feature = "git", feature = "terminal", test))]
 pub(crate) fn repository(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
     // An empty `.git` makes no repository.
