@@ -8,7 +8,7 @@ export CARGO_TARGET_DIR := justfile_directory() / "target"
 export TOOLGATE_TRUTH := env("TOOLGATE_TRUTH", if os() == "linux" { "" } else { "skip" })
 
 # Where the real tools for the check daemon are. What is missing there fails, unless the set-up said why.
-export TOOLGATE_LENS_TOOLS := justfile_directory() / "target/lens-tools"
+export TOOLGATE_CHECKS_TOOLS := justfile_directory() / "target/checks-tools"
 
 # Tests that skip something write a line each to this file.
 export TOOLGATE_SKIPPED := justfile_directory() / "target/skipped.txt"
@@ -28,14 +28,18 @@ demo: build
     @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
 
 # Everything that CI runs
-test: deny reproducible build lint shims embed docs book plugins lens-setup
+test: deny reproducible build lint shims embed docs book plugins checks-setup
     rm -f "$TOOLGATE_SKIPPED"
     TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
     @.ci/skipped
 
-# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, and the
-# libraries without some of their features
-nightly: component features
+# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, the specs,
+# and the libraries without some of their features
+nightly: component specs features
+
+# The specs of programs against the `--help` of those that are installed, in a sandbox
+specs:
+    cargo run {{run}} -p toolgate-commands --example compare-help
 
 # The libraries for who embeds, as little of them as there can be: it compiles wasmtime once more
 features:
@@ -80,8 +84,8 @@ setup:
     @.ci/tools strace bwrap:bubblewrap tmux zsh faketime
 
 # The formatters, linters, compilers and language servers that the tests of the check daemon run. Downloads them once
-lens-setup:
-    @.ci/lens
+checks-setup:
+    @.ci/checks
 
 # The guest: module, component, snapshot, machine code
 guest: setup
@@ -148,9 +152,9 @@ faults *ARGUMENTS: build
     cargo run {{run}} --bin faults -- {{ARGUMENTS}}
 
 # The check daemon beside the one that it stands in for: the same questions, cold STARTS times and warm QUESTIONS times
-bench-lens STARTS="3" QUESTIONS="5": lens-setup
+bench-checks STARTS="3" QUESTIONS="5": checks-setup
     cargo build {{all}} --bin toolgate-lens
-    cargo run {{run}} --example bench-lens -- {{STARTS}} {{QUESTIONS}}
+    cargo run {{run}} --example bench-checks -- {{STARTS}} {{QUESTIONS}}
 
 # The shared terminal beside the calls of tmux that it stands in for: `true`, so many TIMES
 bench-terminal TIMES="50": build

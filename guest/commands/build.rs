@@ -35,6 +35,8 @@ struct Spec {
     one_dash: bool,
     /// The path of a spec whose options are those of this one, too: `docker run`.
     like: Option<String>,
+    /// The path of a spec whose subcommands are those of this one, too, but for those that it has itself.
+    subcommands_like: Option<String>,
     #[serde(default)]
     flags: Vec<String>,
     #[serde(default)]
@@ -198,6 +200,18 @@ impl Spec {
         Ok(found)
     }
 
+    /// The subcommands, its own first.
+    fn subcommands<'a>(&'a self, all: &'a BTreeMap<String, Spec>) -> Result<Vec<&'a Spec>, Error> {
+        let mut found: Vec<&Spec> = self.subcommand.iter().collect();
+        if let Some(like) = &self.subcommands_like {
+            let other = all.get(like).ok_or_else(|| format!("there is no spec {like}"))?;
+            let own =
+                |sub: &Spec| self.subcommand.iter().any(|own| own.names.iter().any(|name| sub.names.contains(name)));
+            found.extend(other.subcommands(all)?.into_iter().filter(|sub| !own(sub)));
+        }
+        Ok(found)
+    }
+
     /// Whether its long options have one dash.
     fn one_dash(&self) -> bool {
         let runs = self.runs.as_ref().is_some_and(|runs| runs.traits.iter().any(|one| one == "long-only"));
@@ -220,7 +234,8 @@ impl Spec {
     fn secrets(&self, programs: &[String], out: &mut Vec<String>, all: &BTreeMap<String, Spec>) -> Result<(), Error> {
         let after: &[String] = if programs == self.names { &[] } else { &self.names };
         let mut options = self.options(all)?;
-        for sub in &self.subcommand {
+        let subcommands = self.subcommands(all)?;
+        for sub in &subcommands {
             options.extend(sub.options(all)?);
         }
         for (option, before) in &self.secrets {
@@ -234,7 +249,7 @@ impl Spec {
                  separate: {separate}, before: {before:?} }}"
             ));
         }
-        self.subcommand.iter().try_for_each(|sub| sub.secrets(programs, out, all))
+        subcommands.iter().try_for_each(|sub| sub.secrets(programs, out, all))
     }
 
     fn write(&self, out: &mut String, all: &BTreeMap<String, Spec>) -> Result<(), Error> {
@@ -272,7 +287,7 @@ impl Spec {
             return Err(format!("{} lists the option {} twice", self.names[0], twice[0]).into());
         }
         out.push_str("], subcommands: &[");
-        for sub in &self.subcommand {
+        for sub in self.subcommands(all)? {
             sub.write(out, all).map_err(|error| format!("{}: {error}", self.names[0]))?;
             out.push_str(", ");
         }

@@ -4,6 +4,7 @@ use std::alloc::System;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use serde::Deserialize;
 use toolgate_pools::Pools;
 use toolgate_shell::FileOracle;
 
@@ -224,7 +225,7 @@ fn witnesses(session: &lifecycle::Session) -> bool {
 /// Writes the events that the observers of rule files see in a call that has run.
 fn witness(outcome: tool_observer::ToolResult) {
     let (is_error, exit_code) = (outcome.is_error, outcome.exit_code);
-    let call = judged(outcome.call, true, &serde_json::Value::Null);
+    let call = judged(outcome.call, true, CallContext::default());
     let outcome = Outcome { exit_code, is_error };
     for entry in with_guard(|guard| guard.witness(&call, outcome, &mut GuardImports::default())) {
         let mut event = serde_json::json!({ "schema": 1, "event": entry.event });
@@ -272,14 +273,10 @@ impl timer::Guest for Component {
 impl tool_gate::Guest for Component {
     fn judge(call: ToolCall) -> Verdict {
         let kind = kind(call.kind);
-        // Most calls have nothing there that matters here.
-        let keys = ["\"memory\"", "\"shell\"", "\"typed_unseen\"", "\"workspace_names\""];
-        let speaks = keys.iter().any(|key| call.context.contains(key)) || with_guard(|guard| guard.asks_for_events());
-        let context =
-            if speaks { serde_json::from_str(&call.context).unwrap_or_default() } else { serde_json::Value::Null };
+        let context = serde_json::from_str(&call.context).unwrap_or_default();
         // Reading the input takes time in proportion to it.
         let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
-        let call = judged(call, writes, &context);
+        let call = judged(call, writes, context);
         let mut judged = with_guard(|guard| guard.judge(&call, &mut GuardImports::default()));
         show(&judged);
         MEMORY.set(judged.memory.take());
@@ -287,8 +284,24 @@ impl tool_gate::Guest for Component {
     }
 }
 
+/// What the host says of a call beside its input, as far as the guard uses it; other keys are for other components.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CallContext {
+    /// What earlier calls of the session left behind.
+    memory: serde_json::Value,
+    /// The shell that runs the text, where it is not one that bash stands for.
+    shell: Option<String>,
+    /// Whether the text is typed into a terminal that the person does not see.
+    typed_unseen: bool,
+    /// Other paths of the workspace.
+    workspace_names: Vec<String>,
+    /// What has happened in the session.
+    events: Option<serde_json::Value>,
+}
+
 /// A call as the guard knows it.
-fn judged(call: ToolCall, contents: bool, context: &serde_json::Value) -> call::Call {
+fn judged(call: ToolCall, contents: bool, context: CallContext) -> call::Call {
     call::Call {
         kind: kind(call.kind),
         edits: call.kind == ToolKind::Edit,
@@ -296,16 +309,16 @@ fn judged(call: ToolCall, contents: bool, context: &serde_json::Value) -> call::
         tool: call.tool,
         command: call.command.map(field),
         in_prompt: false,
-        shell: context.get("shell").and_then(serde_json::Value::as_str).map(str::to_owned),
+        shell: context.shell,
         paths: call.paths.into_iter().map(field).collect(),
         globs: call.globs.into_iter().map(field).collect(),
         cwd: call.cwd,
         home: call.home,
         workspace: call.workspace_root,
-        workspace_names: texts(context, "workspace_names"),
-        earlier: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
-        typed_unseen: context.get("typed_unseen") == Some(&serde_json::Value::Bool(true)),
-        events: context.get("events").and_then(call::Events::read),
+        workspace_names: context.workspace_names,
+        earlier: call::Memory::read(&context.memory),
+        typed_unseen: context.typed_unseen,
+        events: context.events.as_ref().and_then(call::Events::read),
     }
 }
 

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolgate_capabilities::LocalDaemon;
+use toolgate_checks_tests::fake::Fake;
+use toolgate_checks_tests::project::lay_out;
+use toolgate_checks_tests::tools::Tools;
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::Daemon;
-use toolgate_lens_tests::fake::Fake;
-use toolgate_lens_tests::project::lay_out;
-use toolgate_lens_tests::tools::Tools;
 use toolgate_test_support::skip::skip;
 
 /// A folder that is the user's alone.
@@ -127,7 +127,7 @@ async fn a_daemon_that_does_not_start_is_an_error_that_says_why() {
 
 /// Our own daemon, as it was built.
 fn ours() -> Vec<OsString> {
-    toolgate_lens_tests::tools::ours().expect("the daemon is built")
+    toolgate_checks_tests::tools::ours().expect("the daemon is built")
 }
 
 async fn asked(daemon: &LocalDaemon, method: &str) -> Value {
@@ -246,7 +246,7 @@ async fn the_real_code_lens_is_started_asked_and_stopped() {
     let tools = Tools::find().expect("the set-up came to its end").ok();
     let command = tools.as_ref().and_then(Tools::code_lens);
     let (Some(tools), Some(command)) = (tools, command) else {
-        return skip("code-lens is not installed; `just lens-setup` does that");
+        return skip("code-lens is not installed; `just checks-setup` does that");
     };
     let (_kept, folder) = scratch();
     lay_out("typescript", &folder, Some(&tools)).expect("a project");

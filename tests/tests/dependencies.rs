@@ -17,7 +17,7 @@ const USERS: [(&str, &str); 11] = [
     ("guest/examples", "tests"),
     ("guest", "guest"),
     ("host/cli", "cli"),
-    ("host/lens", "lens"),
+    ("host/checks", "checks"),
     ("host/bake", "build"),
     ("host/docs", "build"),
     ("host/layout", "build"),
@@ -25,7 +25,7 @@ const USERS: [(&str, &str); 11] = [
     ("plain", "guest"),
     ("tests", "tests"),
 ];
-const ORDER: [&str; 7] = ["guest", "sdk", "host", "cli", "lens", "build", "tests"];
+const ORDER: [&str; 7] = ["guest", "sdk", "host", "cli", "checks", "build", "tests"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the workspace")

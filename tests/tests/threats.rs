@@ -15,11 +15,11 @@ const ATTACKERS: [&str; 5] = [
     "Another user of the machine",
 ];
 
-/// The first cells of the table that each of them has.
-const TABLE: &str = "| Attack | What stops it | Shown by |";
+/// The header of the table that each of them has.
+const TABLE: &str = "| Attack | Defence | Tests |";
 
-/// The line before what each of them can do nevertheless.
-const REST: &str = "What does not stop it:";
+/// The line before the attacks of each that succeed.
+const REST: &str = "Not stopped:";
 
 /// A test that the document names: the path of a file below the root, and a name in it.
 type Reference<'a> = (&'a str, &'a str);

@@ -1,6 +1,6 @@
 //! Runs the tests that stand beside rules.
 
-use super::rule::Layer;
+use super::rule_id::{Layer, RuleId};
 use super::rules::Guard;
 use super::world::NoHost;
 use crate::call::{Call, Events, Field, Happened, Kind};
@@ -45,7 +45,7 @@ impl Guard {
         for part in self.active().filter(|part| layers.contains(&part.layer)) {
             for rule in &part.rules {
                 if rule.tests.is_empty() {
-                    tested.untested.push(rule.name.clone());
+                    tested.untested.push(rule.id.to_string());
                 }
                 for test in &rule.tests {
                     tested.count += 1;
@@ -58,16 +58,16 @@ impl Guard {
                         events: test.after.as_deref().map(happened),
                         ..Call::default()
                     };
-                    let findings = self.judge(&call, &mut NoHost).findings;
-                    let fired: Vec<String> = findings.into_iter().map(|finding| finding.rule).collect();
-                    if fired.contains(&rule.name) != test.fires {
+                    let fired: Vec<RuleId> =
+                        self.found(&call, &mut NoHost).into_iter().map(|found| found.rule).collect();
+                    if fired.contains(&rule.id) != test.fires {
                         tested.failed.push(Failed {
                             file: part.name.clone(),
                             line: test.line,
-                            rule: rule.name.clone(),
+                            rule: rule.id.to_string(),
                             command: test.command.clone(),
                             fires: test.fires,
-                            fired,
+                            fired: fired.iter().map(RuleId::to_string).collect(),
                         });
                     }
                 }

@@ -15,7 +15,7 @@ use toolgate_commands::argv::{Lookup, Parts, Spelling};
 use toolgate_commands::{COMMON_FLAGS, Opt, Rules, Spec};
 use toolgate_shell::Word;
 
-use super::rule::fits;
+use super::wildcard::fits;
 
 /// Most subcommands that the words of one command are taken for while they are read.
 const SUBCOMMANDS: usize = 8;

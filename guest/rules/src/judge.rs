@@ -5,6 +5,7 @@
 //! | `commands` | the rules of packs and files on commands |
 //! | `native` | the rules of which code says when they fire, or agrees last where all their keys say so |
 //! | `process_kill` | processes that are ended by what fits the gate as well |
+//! | `found` | what rules found, and which were tried, by their identities |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
 //! | `later` | texts that an agent runs by itself later: commands in its prompts |
@@ -12,11 +13,13 @@
 //! | `recursive_reads` | what is read along with a folder |
 //! | `refs` | what git commands of one text mean for each other |
 //! | `settings` | git commands that take away what has an agent ask Toolgate |
+//! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
 mod fields;
+mod found;
 mod git_recoverable;
 mod interactive;
 mod later;
@@ -27,6 +30,7 @@ mod recursive_reads;
 mod refs;
 mod settings;
 mod tools;
+mod touched;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -38,44 +42,22 @@ use toolgate_shell::{
     parse, parse_foreign, patch,
 };
 
-pub(crate) use self::native::NativeRule;
-use self::paths::Touched;
-use super::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
-use super::observers::Witnessed;
+use self::found::{Found, Trial};
+use self::touched::Touched;
+use super::matching::{DependsOn, MatchInput, ScriptContext};
+use super::mismatch::Mismatch;
+use super::native_rule::NativeRule;
 use super::overrides;
 use super::path_zone::{Map, RealMap};
-use super::rule::{Rule, named};
+use super::rule::{IfUnset, Rule};
+use super::rule_id::RuleId;
 use super::rules::Guard;
-use super::world::GuardHost;
-use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
+use super::witness::Witnessed;
+use super::world::{GuardHost, VolatileFiles};
+use crate::call::{Action, Call, Evidence, Field, Kind, Memory, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
 const LONGEST_EVIDENCE: usize = 400;
-
-/// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
-/// not to be, and no condition on what is there decides that a command never runs.
-pub struct VolatileFiles(pub Rc<dyn FileOracle>);
-
-impl FileOracle for VolatileFiles {
-    fn look(&self, path: &str) -> Presence {
-        match self.0.look(path) {
-            Presence::Absent => Presence::Unknown,
-            there => there,
-        }
-    }
-
-    fn lasts(&self) -> bool {
-        false
-    }
-
-    fn real(&self, path: &str) -> Option<String> {
-        self.0.real(path)
-    }
-
-    fn script(&self, path: &str) -> Option<String> {
-        self.0.script(path)
-    }
-}
 
 /// A rule that was tried on a command, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +68,21 @@ pub struct Considered {
     pub command: Option<usize>,
     /// `None` if it fired; else why it did not.
     pub missed: Option<String>,
+}
+
+/// What came of a call.
+struct Judgement {
+    /// The weightiest first.
+    found: Vec<Found>,
+    memory: Option<Memory>,
+    script: Option<Script>,
+    considered: Vec<Trial>,
+}
+
+impl Judgement {
+    fn into_verdict(self) -> Verdict {
+        Verdict { findings: self.found.into_iter().map(Found::into_finding).collect(), memory: self.memory }
+    }
 }
 
 /// A verdict, and how it came about.
@@ -102,15 +99,22 @@ pub struct Explanation {
 impl Guard {
     /// Judges a call.
     pub fn judge(&self, call: &Call, world: &mut dyn GuardHost) -> Verdict {
-        self.evaluate(call, world, false).verdict
+        self.evaluate(call, world, false).into_verdict()
     }
 
     /// Judges a call and says how.
     pub fn explain(&self, call: &Call, world: &mut dyn GuardHost) -> Explanation {
-        self.evaluate(call, world, true)
+        let mut judgement = self.evaluate(call, world, true);
+        let considered = std::mem::take(&mut judgement.considered).into_iter().map(Trial::into_considered).collect();
+        Explanation { script: judgement.script.take(), verdict: judgement.into_verdict(), considered }
     }
 
-    fn evaluate(&self, call: &Call, world: &mut dyn GuardHost, explains: bool) -> Explanation {
+    /// What is found on a call, the weightiest first.
+    pub(crate) fn found(&self, call: &Call, world: &mut dyn GuardHost) -> Vec<Found> {
+        self.evaluate(call, world, false).found
+    }
+
+    fn evaluate(&self, call: &Call, world: &mut dyn GuardHost, explains: bool) -> Judgement {
         // Facts that do not know the place itself speak of another machine.
         let here = absolute("", &call.cwd);
         let look = world.look().filter(|look| look.look(&here) == Presence::Folder);
@@ -185,8 +189,7 @@ impl Guard {
         if let (Some(script), Some(command)) = (&script, &call.command) {
             evaluation.alike(command, &script.written, world);
         }
-        let considered = evaluation.considered.take().unwrap_or_default();
-        Explanation { verdict: evaluation.verdict(), script, considered }
+        evaluation.end(script)
     }
 }
 
@@ -207,10 +210,10 @@ struct Evaluation<'a> {
     map: &'a Map<'a>,
     real_map: &'a OnceCell<Option<RealMap>>,
     touched: Vec<Touched>,
-    findings: Vec<Finding>,
+    findings: Vec<Found>,
     /// How often something was found, be it for the first time or again.
     found: usize,
-    considered: Option<Vec<Considered>>,
+    considered: Option<Vec<Trial>>,
     /// The comments of the text, and what a file tool writes.
     comments: Vec<String>,
     branches: HashMap<String, Option<Option<String>>>,
@@ -250,7 +253,7 @@ impl Outcome {
     fn may_differ(self, difference: Difference) -> bool {
         match self.reach {
             DependsOn::Command => self.found && difference.new_place,
-            DependsOn::PathZone => difference.new_place,
+            DependsOn::Place => difference.new_place,
             DependsOn::Variables => self.found || difference.place || difference.variables,
             DependsOn::Text => true,
         }
@@ -268,28 +271,27 @@ struct Judged<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    fn finding(&mut self, rule: &str, action: Action, reason: &str, evidence: Vec<Evidence>) {
+    /// Adds what a rule found: to what the same rule found before, if it did.
+    fn add(&mut self, found: Found) {
         self.found += 1;
-        let same = |finding: &&mut Finding| finding.rule == rule;
-        if let Some(known) = self.findings.iter_mut().find(same) {
-            known.action = known.action.max(action);
-            for one in evidence {
-                // The text is that of the place.
-                let place =
-                    |other: &Evidence| (other.start, other.end) == (one.start, one.end) && other.field == one.field;
-                if !known.evidence.iter().any(place) {
-                    known.evidence.push(one);
-                }
-            }
+        let Some(known) = self.findings.iter_mut().find(|known| known.rule == found.rule) else {
+            self.findings.push(found);
             return;
+        };
+        known.action = known.action.max(found.action);
+        for one in found.evidence {
+            // The text is that of the place.
+            let place = |other: &Evidence| (other.start, other.end) == (one.start, one.end) && other.field == one.field;
+            if !known.evidence.iter().any(place) {
+                known.evidence.push(one);
+            }
         }
-        self.findings.push(Finding { rule: rule.to_owned(), action, reason: reason.to_owned(), evidence });
     }
 
-    fn consider(&mut self, rule: &str, command: Option<usize>, missed: Option<&Mismatch<'_>>) {
+    fn consider(&mut self, rule: &RuleId, command: Option<usize>, missed: Option<&Mismatch<'_>>) {
         if let Some(considered) = &mut self.considered {
             let missed = missed.map(Mismatch::describe);
-            considered.push(Considered { rule: rule.to_owned(), command, missed });
+            considered.push(Trial { rule: rule.clone(), command, missed });
         }
     }
 
@@ -299,8 +301,8 @@ impl<'a> Evaluation<'a> {
         self.comments = comments.map(str::to_owned).collect();
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
-        let scene =
-            ScriptContext::new(script, self.guard, self.map, home, look, self.real_map).writing(&self.call.contents);
+        let scene = ScriptContext::new(script, self.guard.tables(), self.map, home, look, self.real_map)
+            .writing(&self.call.contents);
         let scene = scene.told_apart(source);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
@@ -396,29 +398,26 @@ impl<'a> Evaluation<'a> {
             .iter()
             .flat_map(|command| command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target)));
         let partial: Vec<Span> = words.filter(|word| has_partial_name(word)).map(|word| word.span).collect();
-        for finding in self.apart(field, second, world, look) {
-            let by_default = finding.evidence.iter().any(|one| one.text.contains(":-") || one.text.contains(":="));
-            let own = finding.rule.strip_prefix("builtin:").unwrap_or_default();
-            // What cannot be read if something else holds that is not known says nothing.
-            if matches!(own, "unparsed" | "unseen-script" | "too-much") {
-                continue;
-            }
-            let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "change-system-mode")
-                || by_default && matches!(own, "remove-outside" | "overwrite-outside");
-            let of_unknown = finding
-                .evidence
-                .iter()
-                .any(|one| unknown.iter().any(|span| one.start >= span.start && one.end <= span.end));
-            // `~/.ssh$X/config` is what the known part of the name says, `$X/run` rather not.
-            let of_name = (finding.rule.contains("Paths: ") || own == "git-repository-data")
-                && finding
-                    .evidence
-                    .iter()
-                    .any(|one| partial.iter().any(|span| one.start < span.end && span.start < one.end));
-            let stops = removes || of_unknown || of_name;
-            if finding.action != Action::Note && stops && !self.has(&finding.rule) {
-                let reason = format!("if the unset variables are empty: {}", finding.reason);
-                self.finding(&finding.rule, Action::Ask, &reason, finding.evidence);
+        for found in self.apart(field, second, world, look) {
+            let of_unknown = || {
+                let is_program = |one: &Evidence, span: &Span| one.start >= span.start && one.end <= span.end;
+                found.evidence.iter().any(|one| unknown.iter().any(|span| is_program(one, span)))
+            };
+            let by_default = || found.evidence.iter().any(|one| one.text.contains(":-") || one.text.contains(":="));
+            let of_name = || {
+                let is_name = |one: &Evidence, span: &Span| one.start < span.end && span.start < one.end;
+                found.evidence.iter().any(|one| partial.iter().any(|span| is_name(one, span)))
+            };
+            let counts = match found.if_unset {
+                IfUnset::Program => of_unknown(),
+                IfUnset::Always => true,
+                IfUnset::Default => by_default() || of_unknown(),
+                IfUnset::PartialName => of_name() || of_unknown(),
+                IfUnset::Never => false,
+            };
+            if found.action != Action::Note && counts && !self.has(&found.rule) {
+                let reason = format!("if the unset variables are empty: {}", found.reason);
+                self.add(Found { action: Action::Ask, reason, ..found });
             }
         }
     }
@@ -430,9 +429,7 @@ impl<'a> Evaluation<'a> {
                 (std::mem::take(&mut self.comments), self.memory.take(), self.witnessed.take());
             let found = self.apart(field, script, world, None);
             (self.comments, self.memory, self.witnessed) = (comments, memory, witnessed);
-            for finding in found.into_iter().filter(|finding| finding.action != Action::Note) {
-                self.finding(&finding.rule, finding.action, &finding.reason, finding.evidence);
-            }
+            found.into_iter().filter(|found| found.action != Action::Note).for_each(|found| self.add(found));
         }
     }
 
@@ -443,7 +440,7 @@ impl<'a> Evaluation<'a> {
         script: &Script,
         world: &mut dyn GuardHost,
         look: Option<&dyn FileOracle>,
-    ) -> Vec<Finding> {
+    ) -> Vec<Found> {
         let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
         let touched = std::mem::take(&mut self.touched);
         self.command(field, script, world, look);
@@ -452,8 +449,8 @@ impl<'a> Evaluation<'a> {
         std::mem::replace(&mut self.findings, before)
     }
 
-    fn has(&self, rule: &str) -> bool {
-        self.findings.iter().any(|finding| finding.rule == rule)
+    fn has(&self, rule: &RuleId) -> bool {
+        self.findings.iter().any(|found| found.rule == *rule)
     }
 
     /// A comment lifts what the user's own file lets it lift.
@@ -462,28 +459,29 @@ impl<'a> Evaluation<'a> {
         if guard.overrides.is_empty() || self.comments.is_empty() {
             return;
         }
-        for finding in &mut self.findings {
-            let own = finding.rule.split_once(':').map_or("", |(_, own)| own);
-            let rule = guard.active().flat_map(|part| &part.rules).find(|rule| rule.name == finding.rule);
+        for found in &mut self.findings {
+            let rule = guard.active().flat_map(|part| &part.rules).find(|rule| rule.id == found.rule);
             // Rules on paths, the gate's own files and failures to judge have no rule here.
-            let Some(rule) = rule.filter(|rule| !rule.no_override && !rule.keeps_the_gate()) else { continue };
-            if !named(&guard.overrides, &rule.name) {
+            let Some(rule) = rule.filter(|rule| !rule.no_override && !rule.keeps_the_gate) else { continue };
+            if !rule.id.is_meant_by(&guard.overrides) {
                 continue;
             }
+            let whole = rule.id.to_string();
             let given = self.comments.iter().find_map(|comment| {
-                overrides::reason(comment, own).or_else(|| overrides::reason(comment, &finding.rule))
+                overrides::reason(comment, rule.id.own_name()).or_else(|| overrides::reason(comment, &whole))
             });
             if let Some(given) = given {
-                finding.action = Action::Note;
-                finding.reason = format!("overridden: {given} ({})", finding.reason);
+                found.action = Action::Note;
+                found.reason = format!("overridden: {given} ({})", found.reason);
             }
         }
     }
 
-    fn verdict(mut self) -> Verdict {
+    fn end(mut self, script: Option<Script>) -> Judgement {
         self.overridden();
-        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.action));
-        Verdict { findings: self.findings, memory: self.memory }
+        self.findings.sort_by_key(|found| std::cmp::Reverse(found.action));
+        let considered = self.considered.unwrap_or_default();
+        Judgement { found: self.findings, memory: self.memory, script, considered }
     }
 }
 

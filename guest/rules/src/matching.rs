@@ -13,81 +13,16 @@ use toolgate_shell::{
 
 use super::glob::{in_plain_words, known_part};
 use super::invocation::{Given, Grammars, Invocation, Operand};
+use super::mismatch::Mismatch;
 use super::nesting::Nesting;
-use super::path_index::{Answered, Lists};
-use super::path_rules::{Around, PathRules, as_glob};
+use super::path_rule::{Around, as_glob};
+use super::path_rules::{Answered, Lists, PathRules};
 use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, is_product};
 use super::pattern::{Pattern, Tried};
-use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule, fits};
-use super::rules::Guard;
+use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
+use super::wildcard::fits;
 use super::{search, test_data};
 use crate::call::Field;
-
-/// The first condition of a rule that does not hold.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Mismatch<'r> {
-    Program,
-    Subcommand,
-    Flags(&'r [Flag]),
-    Without(&'r Flag),
-    Arguments(&'r Pattern),
-    /// There are others than these.
-    OtherArguments(&'r Pattern),
-    /// There are no others than these.
-    TheseArguments(&'r Pattern),
-    TestData,
-    Count,
-    Text,
-    Content,
-    Assigns,
-    Effects(&'r EffectMatch),
-    Via,
-    Neighbour(&'static str),
-    Unseen,
-    Pattern,
-    Requires,
-    Unless,
-    Conditions(&'static str),
-    PathZone,
-    Never,
-    Code,
-    Held,
-}
-
-impl Mismatch<'_> {
-    /// For a person, after "because".
-    pub(crate) fn describe(&self) -> String {
-        match self {
-            Mismatch::Program => "it is for another program".into(),
-            Mismatch::Subcommand => "it is for another subcommand".into(),
-            Mismatch::Flags(flags) => {
-                let names: Vec<&str> = flags.iter().map(|flag| flag.name.as_str()).collect();
-                format!("none of the options {} is given", names.join(", "))
-            }
-            Mismatch::Without(flag) => format!("{} is given", flag.name),
-            Mismatch::Arguments(pattern) => format!("no argument matches {}", pattern.source()),
-            Mismatch::OtherArguments(pattern) => format!("an argument matches {}", pattern.source()),
-            Mismatch::TheseArguments(pattern) => format!("every argument matches {}", pattern.source()),
-            Mismatch::TestData => "it works on local test data".into(),
-            Mismatch::Count => "the number of arguments differs".into(),
-            Mismatch::Text => "no word matches the `text` pattern".into(),
-            Mismatch::Content => "the written content does not match or is unknown".into(),
-            Mismatch::Assigns => "no variable is set that way".into(),
-            Mismatch::Effects(wanted) => describe(wanted),
-            Mismatch::Via => "it does not run through such a program".into(),
-            Mismatch::Neighbour(side) => format!("no such program comes {side} it in the pipeline"),
-            Mismatch::Unseen => "the code it runs can be read".into(),
-            Mismatch::Pattern => "the pattern does not match".into(),
-            Mismatch::Requires => "the `requires` pattern does not match".into(),
-            Mismatch::Unless => "the `unless` pattern matches".into(),
-            Mismatch::Conditions(what) => (*what).into(),
-            Mismatch::PathZone => "it works in another folder".into(),
-            Mismatch::Never => "the command never runs".into(),
-            Mismatch::Code => "nothing of the kind was detected".into(),
-            Mismatch::Held => "git can restore everything it overwrites or deletes".into(),
-        }
-    }
-}
 
 /// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +38,7 @@ impl Purpose {
     fn fits(self, pattern: &Pattern, text: &str) -> bool {
         match self {
             Purpose::Rule => pattern.matches(text),
-            Purpose::Exemption => matches!(pattern.find(text), Tried::PathKind(_)),
+            Purpose::Exemption => matches!(pattern.find(text), Tried::Found(_)),
         }
     }
 
@@ -124,18 +59,24 @@ pub(crate) enum DependsOn {
     #[default]
     Command,
     /// Where it stands.
-    PathZone,
+    Place,
     /// The variables that it runs with.
     Variables,
     /// Other commands of the text, or what happened before.
     Text,
 }
 
+/// What the rules in force have for all commands: how programs take their words, and which paths lists of path rules cover.
+#[derive(Clone, Copy)]
+pub(crate) struct Tables<'a> {
+    pub(crate) grammars: &'a Grammars,
+    pub(crate) lists: &'a Lists,
+}
+
 /// A text and its surroundings, as all of its commands share them.
 pub(crate) struct ScriptContext<'a> {
     script: &'a Script,
-    grammars: &'a Grammars,
-    lists: &'a Lists,
+    tables: Tables<'a>,
     map: &'a Map<'a>,
     home: Option<&'a str>,
     look: Option<&'a dyn FileOracle>,
@@ -166,15 +107,14 @@ struct Common {
 impl<'a> ScriptContext<'a> {
     pub(crate) fn new(
         script: &'a Script,
-        guard: &'a Guard,
+        tables: Tables<'a>,
         map: &'a Map<'a>,
         home: Option<&'a str>,
         look: Option<&'a dyn FileOracle>,
         real_map: &'a OnceCell<Option<RealMap>>,
     ) -> Self {
-        let (grammars, lists) = (&guard.grammars, &guard.lists);
         let (firsts, common) = (Vec::new(), Common::default());
-        ScriptContext { script, grammars, lists, map, home, look, real_map, contents: &[], firsts, common }
+        ScriptContext { script, tables, map, home, look, real_map, contents: &[], firsts, common }
     }
 
     /// The same with the commands told from each other, which stand in this text.
@@ -371,7 +311,7 @@ impl<'a> MatchInput<'a> {
         if *self.scene.common.unknown.get_or_init(any) {
             return true;
         }
-        self.reaches(DependsOn::PathZone);
+        self.reaches(DependsOn::Place);
         self.scene.nesting().is_inside_another(self.command.span)
     }
 
@@ -392,7 +332,7 @@ impl<'a> MatchInput<'a> {
     }
 
     pub(crate) fn invocation(&self) -> Option<&Invocation<'a>> {
-        self.invocation.get_or_init(|| Invocation::read(&self.command.words, self.scene.grammars)).as_ref()
+        self.invocation.get_or_init(|| Invocation::read(&self.command.words, self.scene.tables.grammars)).as_ref()
     }
 
     /// Where each of the effects happens.
@@ -439,7 +379,7 @@ impl<'a> MatchInput<'a> {
                     PathZone::WorkspaceSome
                 }
                 Some(names) if place == PathZone::TemporaryRoot && !names.is_empty() => PathZone::Temporary,
-                None if matches!(place, PathZone::PathKind | PathZone::Unknown) && self.is_product_found(effect) => {
+                None if matches!(place, PathZone::Found | PathZone::Unknown) && self.is_product_found(effect) => {
                     PathZone::Product
                 }
                 _ => place,
@@ -560,7 +500,7 @@ impl<'a> MatchInput<'a> {
 
     /// How a command of the same text takes its words.
     pub(crate) fn read(&self, command: &'a Command) -> Option<Invocation<'a>> {
-        Invocation::read(&command.words, self.scene.grammars)
+        Invocation::read(&command.words, self.scene.tables.grammars)
     }
 
     /// The commands before it in its pipeline, the nearest last, then those behind it. What stands inside a wrapper is
@@ -644,7 +584,7 @@ impl<'a> MatchInput<'a> {
             && what.not_in.contains(&self.scene.map.place(cwd))
             && !self.names_repository()
         {
-            return Err(Mismatch::PathZone);
+            return Err(Mismatch::Place);
         }
         let mut spans = Vec::new();
         if !what.programs.is_empty() {
@@ -879,7 +819,7 @@ impl<'a> MatchInput<'a> {
     /// Whether the effect of this number is under one of these.
     fn under(&self, rules: &PathRules, at: usize) -> bool {
         let effects = &self.command.effects;
-        let ask = || effects.iter().map(|effect| self.scene.lists.ask(&effect.path, self.scene.home)).collect();
+        let ask = || effects.iter().map(|effect| self.scene.tables.lists.ask(&effect.path, self.scene.home)).collect();
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
             && !self.is_kind_only(rules, at)
     }
@@ -1046,53 +986,12 @@ fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag], end: usize) ->
     })
 }
 
-/// Why no effect of a command is one that is wanted.
-fn describe(wanted: &EffectMatch) -> String {
-    let verbs = either(wanted.kinds.iter().map(|kind| verb(*kind)));
-    let mut paths = either(wanted.places.iter().map(|place| place.noun()));
-    if paths.is_empty() {
-        "a matching path".clone_into(&mut paths);
-    }
-    format!("it does not {} {paths}", if verbs.is_empty() { "change" } else { &verbs })
-}
-
-/// Each of these once: `a`, `a or b`, `a, b or c`.
-fn either<'t>(texts: impl Iterator<Item = &'t str>) -> String {
-    let mut each: Vec<&str> = Vec::new();
-    for text in texts {
-        if !each.contains(&text) {
-            each.push(text);
-        }
-    }
-    match each.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => each.concat(),
-    }
-}
-
-/// What a command does to a path, for a sentence.
-fn verb(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Mention => "name",
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Append => "append to",
-        Kind::Create => "create",
-        Kind::Delete => "delete",
-        Kind::Move => "move",
-        Kind::Link | Kind::HardLink => "link",
-        Kind::Mode => "change the mode or owner of",
-        Kind::Execute => "run",
-        Kind::Send => "send",
-    }
-}
-
 /// Whether a rule's further patterns hold on a text that its first one matched.
 pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Mismatch<'static>> {
     if rule.requires.as_ref().is_some_and(|pattern| !pattern.matches(text)) {
         return Err(Mismatch::Requires);
     }
-    if rule.unless.as_ref().is_some_and(|pattern| matches!(pattern.find(text), Tried::PathKind(_))) {
+    if rule.unless.as_ref().is_some_and(|pattern| matches!(pattern.find(text), Tried::Found(_))) {
         return Err(Mismatch::Unless);
     }
     Ok(())
@@ -1108,6 +1007,7 @@ mod tests {
     use toolgate_shell::{Facts, parse};
 
     use super::*;
+    use crate::Guard;
 
     #[test]
     fn what_is_looked_up_is_what_a_look_at_each_command_finds() {
@@ -1121,7 +1021,7 @@ mod tests {
             "mv a/. b/; ln -s x .; rm -r ./b//c; touch /; rm /p",
         ] {
             let script = parse(text, &Facts::new("/p").home("/h"));
-            let scene = ScriptContext::new(&script, &guard, &map, Some("/h"), None, &real);
+            let scene = ScriptContext::new(&script, guard.tables(), &map, Some("/h"), None, &real);
             for subject in scene.subjects() {
                 let earlier = &script.commands[..subject.index];
                 let outer = earlier.iter().rposition(|outer| holds(outer, subject.command));
@@ -1153,39 +1053,12 @@ mod tests {
     }
 
     #[test]
-    fn a_miss_names_each_effect_and_place_once() {
-        let wanted = |kinds: &[Kind], places: &[PathZone]| EffectMatch {
-            kinds: kinds.to_vec(),
-            places: places.to_vec(),
-            ..EffectMatch::default()
-        };
-        let cases = [
-            (
-                wanted(&[Kind::Mode], &[PathZone::Root, PathZone::System]),
-                "change the mode or owner of the filesystem root or a system path",
-            ),
-            (wanted(&[Kind::Write, Kind::Append, Kind::Write], &[]), "write or append to a matching path"),
-            (
-                wanted(&[Kind::Link, Kind::HardLink], &[PathZone::Outside, PathZone::Outside]),
-                "link a path outside the workspace",
-            ),
-            (
-                wanted(&[Kind::Delete], &[PathZone::Home, PathZone::Account, PathZone::Outside]),
-                "delete a whole home folder, a path in the home folder or a path outside the workspace",
-            ),
-        ];
-        for (wanted, text) in cases {
-            assert_eq!(describe(&wanted), format!("it does not {text}"));
-        }
-    }
-
-    #[test]
     fn what_stands_around_a_command_is_noted_when_it_is_looked_at() {
         let guard = Guard::new();
         let (map, real) = (Map::new("/p", Some("/h")), OnceCell::new());
         let text = "X=1; rm -r $(a) /p/b; a | ls; ls";
         let script = parse(text, &Facts::new("/p").home("/h"));
-        let scene = ScriptContext::new(&script, &guard, &map, Some("/h"), None, &real).told_apart(text);
+        let scene = ScriptContext::new(&script, guard.tables(), &map, Some("/h"), None, &real).told_apart(text);
         let subject = |program: &str| {
             scene.subjects().filter(|subject| subject.command.program() == Some(program)).last().expect(program)
         };

@@ -1,67 +1,14 @@
 //! Which of very many path rules a path falls under, and which lie below it, looked up by what a rule's text has as a plain name.
-//! What one rule covers is said in `path_rules`.
+//! What one rule covers is said in `path_rule`.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use toolgate_shell::Value;
 
 use super::glob::Segment;
 use super::path_query::{Names, PathQuery};
-use super::path_rules::{PathRule, PathRules, Start};
-
-/// Many lists of path rules, each of which is asked whether it covers a path.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lists {
-    lists: Vec<Rc<PathRules>>,
-    index: Index,
-}
-
-/// A path as lists are asked about it, one after the other.
-#[derive(Debug)]
-pub(crate) struct Answered {
-    asked: Rc<PathQuery>,
-    /// The numbers of those lists that cover it; `None` where globs or ends of paths have to be compared.
-    lists: Option<Vec<usize>>,
-}
-
-impl Lists {
-    /// Takes a list in.
-    pub(crate) fn add(&mut self, rules: &mut Rc<PathRules>) {
-        let number = self.lists.len();
-        // One that somebody else holds already is asked by itself.
-        if let Some(own) = Rc::get_mut(rules) {
-            own.number = Some(number);
-            self.index.add(number, own.rules());
-            self.lists.push(Rc::clone(rules));
-        }
-    }
-
-    /// Finds out which lists cover a path.
-    pub(crate) fn ask(&self, path: &Value, home: Option<&str>) -> Answered {
-        let asked = PathQuery::of(path, home);
-        let certain = asked.exact.as_ref().filter(|_| !asked.is_glob && asked.end.is_empty());
-        let lists = certain.map(|names| {
-            let rule = |entry: Entry| {
-                let rule = self.lists.get(entry.list)?.rules().get(entry.rule);
-                rule.filter(|rule| !asked.sample || rule.keeps_samples())
-            };
-            self.index.covering(names, rule).into_iter().map(|(list, _)| list).collect()
-        });
-        Answered { asked, lists }
-    }
-}
-
-impl Answered {
-    /// Whether a list covers the path.
-    pub(crate) fn is_under(&self, rules: &PathRules) -> bool {
-        match (&self.lists, rules.number) {
-            (Some(lists), Some(number)) => lists.contains(&number),
-            _ => !rules.covering_asked(&self.asked).is_empty(),
-        }
-    }
-}
+use super::path_rule::{PathRule, Start};
 
 /// By what a path has to begin with, or to have somewhere, for a rule to cover it: a path is looked up once, however many
 /// lists of rules there are.
@@ -94,9 +41,9 @@ const LONGEST_KEPT: usize = 255;
 
 /// A rule, by the number of its list and its own in that, and where a path has to have what it is found by.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    list: usize,
-    rule: usize,
+pub(super) struct Entry {
+    pub(super) list: usize,
+    pub(super) rule: usize,
     start: Start,
 }
 
@@ -130,7 +77,11 @@ impl Index {
     }
 
     /// The rules that a path falls under as far as it is certain, by the numbers of their lists and theirs in those.
-    fn covering<'r>(&self, path: &Names, rule: impl Fn(Entry) -> Option<&'r PathRule>) -> Vec<(usize, usize)> {
+    pub(super) fn covering<'r>(
+        &self,
+        path: &Names,
+        rule: impl Fn(Entry) -> Option<&'r PathRule>,
+    ) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut add = |entry: &Entry| {
             if rule(*entry).is_some_and(|rule| rule.covers(path)) {
@@ -233,17 +184,17 @@ impl Anchored {
     /// in their order.
     pub(crate) fn below<'r>(
         &self,
-        lists: impl Fn(usize) -> Option<&'r PathRules>,
+        lists: impl Fn(usize) -> Option<&'r [PathRule]>,
         count: usize,
         asked: &PathQuery,
     ) -> Vec<&'r PathRule> {
         let home = asked.home.as_deref();
         match self.may_lie_below(&asked.segments, home) {
             Some(numbers) => {
-                let rules = numbers.into_iter().filter_map(|(list, rule)| lists(list)?.rules().get(rule));
+                let rules = numbers.into_iter().filter_map(|(list, rule)| lists(list)?.get(rule));
                 rules.filter(|rule| rule.lies_below(&asked.segments, home)).collect()
             }
-            None => (0..count).filter_map(lists).flat_map(|list| list.below_asked(asked)).collect(),
+            None => (0..count).filter_map(lists).flat_map(|rules| lying_below(rules, asked)).collect(),
         }
     }
 }
@@ -252,24 +203,32 @@ impl Anchored {
 /// that are left out.
 pub(crate) fn covering_all<'r>(
     index: &Index,
-    lists: impl Fn(usize) -> Option<&'r PathRules>,
+    lists: impl Fn(usize) -> Option<&'r [PathRule]>,
     count: usize,
     asked: &PathQuery,
 ) -> Vec<&'r PathRule> {
     let exact = asked.exact.as_ref();
-    let mut found = exact.map(|path| index.covering(path, |entry| lists(entry.list)?.rules().get(entry.rule)));
+    let mut found = exact.map(|path| index.covering(path, |entry| lists(entry.list)?.get(entry.rule)));
     let found = found.get_or_insert_default();
     if asked.is_glob || !asked.end.is_empty() {
         for list in 0..count {
             let Some(rules) = lists(list) else { continue };
-            let rules = rules.rules().iter().enumerate();
+            let rules = rules.iter().enumerate();
             found.extend(rules.filter(|(_, rule)| rule.may_be_meant(asked)).map(|(rule, _)| (list, rule)));
         }
     }
     found.sort_unstable();
     found.dedup();
-    let rules = found.iter().filter_map(|(list, rule)| lists(*list)?.rules().get(*rule));
+    let rules = found.iter().filter_map(|(list, rule)| lists(*list)?.get(*rule));
     rules.filter(|rule| !asked.sample || rule.keeps_samples()).collect()
+}
+
+/// The rules of a list whose place lies below a path that was read as [`PathQuery::above`] does.
+pub(super) fn lying_below<'r, 'a>(
+    rules: &'r [PathRule],
+    asked: &'a PathQuery,
+) -> impl Iterator<Item = &'r PathRule> + use<'r, 'a> {
+    rules.iter().filter(|rule| rule.lies_below(&asked.segments, asked.home.as_deref()))
 }
 
 /// What a path has to have for a rule to cover it.
@@ -299,138 +258,5 @@ impl<'r> Key<'r> {
         // What is escaped in a glob stands otherwise in a name.
         let dot = behind.rfind('.').filter(|_| !behind.contains('\\'));
         dot.map(|dot| Key::Ending(&behind[dot..])).or_else(inside)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use toolgate_shell::Why;
-
-    use super::*;
-    use crate::path_rules::Policy;
-
-    fn known(text: &str) -> Value {
-        Value::Known(text.into())
-    }
-
-    /// Whatever is looked up, the answer is that of each rule by itself.
-    #[test]
-    fn what_lies_below_a_path_is_what_each_rule_says() {
-        let texts: &[&[&str]] = &[
-            &["/etc/ssh/", "/home/*/.ssh/", "~/.aws/", "/*/x/y"],
-            &["x", "**/y", "~/*/z", "~/a*", "/{etc,va?}/b", "/{etc,var}/b/c"],
-            &["~/.AWS/b", "/home/dev/.aws/c", "/a*/b", "~/{q,r}/s", "~"],
-        ];
-        let list = |texts: &&[&str]| {
-            PathRules::new(texts.iter().map(|text| PathRule::new(Policy::NoDelete, text).expect("a rule")).collect())
-        };
-        let lists: Vec<PathRules> = texts.iter().map(list).collect();
-        let mut anchored = Anchored::default();
-        lists.iter().enumerate().for_each(|(at, list)| anchored.add(at, list.rules()));
-        let paths = [
-            "/",
-            "/etc",
-            "/etc/ssh",
-            "/etc/s*",
-            "/ETC",
-            "/var",
-            "/home",
-            "/home/dev",
-            "/home/other",
-            "/home/d*",
-            "/h*/dev",
-            "/home/dev/.aws",
-            "/home/dev/.a*",
-            "/home/dev/a",
-            "/home/dev/q",
-            "/home/dev/*",
-            "/home/dev/**",
-            "/a",
-            "/ab",
-            "/x",
-            "/*",
-            "/var/b",
-            "/va?",
-            "",
-        ];
-        let mut found = 0;
-        for path in paths {
-            for home in [Some("/home/dev"), Some("/"), Some("/root"), None] {
-                let asked = PathQuery::above(path, home).expect("a path that is known");
-                let told =
-                    |rules: Vec<&PathRule>| rules.into_iter().map(|rule| rule.source.clone()).collect::<Vec<_>>();
-                let together = told(anchored.below(|at| lists.get(at), lists.len(), &asked));
-                let each = told(lists.iter().flat_map(|list| list.below_asked(&asked)).collect());
-                assert_eq!(together, each, "{path} {home:?}");
-                // One of the lists is not in force.
-                let some = told(anchored.below(|at| lists.get(at).filter(|_| at != 1), lists.len(), &asked));
-                let each = told([&lists[0], &lists[2]].into_iter().flat_map(|list| list.below_asked(&asked)).collect());
-                assert_eq!(some, each, "{path} {home:?}");
-                found += together.len();
-            }
-        }
-        assert!(found > 100, "{found}");
-    }
-
-    /// Whether a list is asked with many or alone changes nothing.
-    #[test]
-    fn lists_that_are_asked_together_say_what_each_says() {
-        let texts: &[&[&str]] = &[
-            &[".env", "*.pem"],
-            &["~/.ssh/", "/etc/", "~/*.pem"],
-            &["**/hooks/", "*-key.json", "id_[rd]sa"],
-            &["My\\ Data/", "~/Dropbox*/"],
-            &["~/k*", "k*/**/x", "/a?/", "/*1/"],
-            &["~/**/deep", "{k*,**/x}/deep"],
-        ];
-        let list = |texts: &&[&str]| {
-            let rules = texts.iter().map(|text| PathRule::new(Policy::NoRead, text).expect("a rule")).collect();
-            Rc::new(PathRules::new(rules))
-        };
-        let mut together = Lists::default();
-        let mut lists: Vec<Rc<PathRules>> = texts.iter().map(list).collect();
-        lists.iter_mut().for_each(|list| together.add(list));
-        assert!(lists.iter().enumerate().all(|(at, list)| list.number == Some(at)));
-        let unknown = |shape: &str| Value::Unknown { why: Why::Expansion, shape: shape.replace('?', "\0") };
-        let paths = [
-            known("/p/.env"),
-            known("/p/.env.example"),
-            known("/home/dev/.ssh/id_rsa"),
-            known("/home/dev/x.pem"),
-            known("/home/dev/dropbox-old/x"),
-            known("/etc/passwd"),
-            known("/p/q/hooks/x"),
-            known("/p/my-key.json"),
-            known("/p/My Data/x"),
-            known("/p/id_rsa"),
-            known("/"),
-            known("/home/dev"),
-            known("/home/dev/keys/a/deep/x"),
-            known("/p/keys/deep/x"),
-            known("/a1/x"),
-            known("/p/a1"),
-            known("/p/x"),
-            Value::Pattern("/p/*.pem".into()),
-            Value::Pattern("/home/dev/*".into()),
-            unknown("/etc/?"),
-            unknown("?/.ssh/x"),
-            unknown("?"),
-        ];
-        for path in &paths {
-            // The readings of one home folder are none of another's.
-            for home in [Some("/home/dev"), Some("/home/other"), None] {
-                let answered = together.ask(path, home);
-                for (list, texts) in lists.iter().zip(texts) {
-                    let alone = PathRules::new(list.rules().to_vec()).cover(path, home);
-                    if let (Some(names), Value::Known(_)) = (&PathQuery::of(path, home).exact, path) {
-                        // Without an index; `.env.example` is the one sample here.
-                        let each = list.rules().iter().any(|rule| rule.covers(names));
-                        let sample = path.text().ends_with(".example");
-                        assert!(each == alone || sample && each, "{texts:?} {path:?} {home:?}: rule by rule");
-                    }
-                    assert_eq!(answered.is_under(list), alone, "{texts:?} {path:?} {home:?}");
-                }
-            }
-        }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) enum PathZone {
     /// It may be anywhere.
     Unknown,
     /// What another command finds or prints, as with `xargs`.
-    PathKind,
+    Found,
 }
 
 /// Their names in rules, after `@`.
@@ -64,7 +64,7 @@ pub(crate) const PLACES: &[(&str, PathZone)] = &[
     ("product", PathZone::Product),
     ("outside", PathZone::Outside),
     ("unknown", PathZone::Unknown),
-    ("found", PathZone::PathKind),
+    ("found", PathZone::Found),
 ];
 
 impl PathZone {
@@ -98,7 +98,7 @@ impl PathZone {
             PathZone::Product => "a build output",
             PathZone::Outside => "outside the workspace",
             PathZone::Unknown => "known only at run time",
-            PathZone::PathKind => "the output of another command",
+            PathZone::Found => "the output of another command",
         }
     }
 }
@@ -493,7 +493,7 @@ impl<'a> Map<'a> {
             Value::Unknown { why: Why::Argument, shape }
                 if shape.starts_with(Value::HOLE) && !shape.split('/').any(|part| part == "..") =>
             {
-                PathZone::PathKind
+                PathZone::Found
             }
             Value::Unknown { why, shape }
                 if why.variable().is_some_and(names_temporary)

@@ -81,7 +81,7 @@ impl Needles {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Tried {
     No,
-    PathKind(Range<usize>),
+    Found(Range<usize>),
     /// It could not be tried to its end.
     TooMuch(String),
 }
@@ -138,7 +138,7 @@ impl Pattern {
             Err(error) => Tried::TooMuch(format!("the pattern {} cannot be built: {error}", self.source)),
             Ok(regex) => match regex.find(text) {
                 Ok(None) => Tried::No,
-                Ok(Some(found)) => Tried::PathKind(found.range()),
+                Ok(Some(found)) => Tried::Found(found.range()),
                 Err(_) => Tried::TooMuch(format!("the pattern {} takes too many steps on this text", self.source)),
             },
         }

@@ -22,22 +22,28 @@
 //!
 //! A project's file only forbids more: exemptions, overrides and packs taken away are reported there and left out.
 
+mod events;
+mod observers;
+
 use std::rc::Rc;
 
 use serde_saphyr::Spanned;
 use toolgate_shell::Kind;
 
-use super::events;
+pub use self::events::MISSING_KEYS;
+pub use self::observers::{OBSERVER_KEYS, WATCH_KEYS};
+use super::events::written;
 use super::fields::FieldOf;
 use super::invocation::Grammar;
-use super::judge::NativeRule;
-use super::observers::{self, Observer};
-use super::path_rules::{PathRule, PathRules, Policy};
+use super::native_rule::NativeRule;
+use super::observer::Observer;
+use super::path_rule::PathRule;
+use super::path_rules::PathRules;
 use super::path_zone::{PLACES, PathZone};
 use super::pattern::Pattern;
-use super::rule::{
-    Assigns, CommandMatcher, Condition, Conditions, EffectMatch, Exemption, Flag, Layer, Problem, Rule, Test,
-};
+use super::problem::Problem;
+use super::rule::{Assigns, CommandMatcher, Condition, Conditions, EffectMatch, Exemption, Flag, IfUnset, Rule, Test};
+use super::rule_id::{Layer, Policy, RuleId};
 use super::yaml::{Malformed, Node, line, parse};
 use crate::call::Action;
 
@@ -95,6 +101,9 @@ pub const RULE_KEYS: &[&str] = &[
     "not-in",
     "code",
 ];
+
+/// The keys that only rules of packs have, beside those of every rule; their `code` says which code it is.
+pub const PACK_KEYS: &[&str] = &["if-unset"];
 
 /// The keys of a test that is more than a command.
 pub const TEST_KEYS: &[&str] = &["command", "after"];
@@ -180,7 +189,7 @@ pub(crate) fn read(file: &str, layer: Layer, content: &[u8]) -> RuleFile {
     rules
 }
 
-pub(super) fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
+fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
     let near = known.iter().find(|one| distance(one, key) <= 2).map(|one| format!("; perhaps {one}?"));
     format!("{what} has no key {key}{}", near.unwrap_or_else(|| format!("; it has {}", known.join(", "))))
 }
@@ -340,7 +349,8 @@ impl Reader<'_> {
         };
         let (mut name, mut reason, mut instead, mut ask, mut no_override) = (None, None, None, false, false);
         let (mut pattern, mut raw, mut requires, mut unless, mut when) = (None, false, None, None, None);
-        let (mut what, mut tests, mut code) = (CommandMatcher::default(), Vec::new(), false);
+        let (mut what, mut tests) = (CommandMatcher::default(), Vec::new());
+        let (mut code, mut native, mut if_unset) = (false, None, IfUnset::default());
         let (mut tools, mut field) = (Vec::new(), None);
         for (key, value) in entries {
             let key = key.as_str();
@@ -358,18 +368,17 @@ impl Reader<'_> {
                 "unless" => unless = Some(Pattern::new(&value.value.text(key)?)?),
                 "when" => when = Some(condition_list(value.value, key, self.layer, 0)?),
                 "tests" => tests = read_tests(self.layer, value.value)?,
+                "code" if self.layer == Layer::BuiltIn => native = Some(native_rule(&value.value.text(key)?)?),
+                "if-unset" if self.layer == Layer::BuiltIn => if_unset = unset(&value.value.text(key)?)?,
                 "code" => code = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
                 _ => return Err(unknown_key("a rule", key, RULE_KEYS)),
             }
         }
-        if code && self.layer != Layer::BuiltIn {
+        if code {
             return Err("code is only for rules that came with Toolgate".to_owned());
         }
-        if code && !name.as_deref().is_some_and(|name| NativeRule::ALL.iter().any(|native| native.name() == name)) {
-            return Err("the rule says that code is about it, and there is none".to_owned());
-        }
-        if pattern.is_none() && what.is_empty() && !code {
+        if pattern.is_none() && what.is_empty() && native.is_none() {
             let message = match when {
                 None => "the rule has no pattern, and says nothing else of what it is about",
                 Some(_) => "the rule says when, and not what it is about: give a pattern or a program",
@@ -377,7 +386,7 @@ impl Reader<'_> {
             return Err(message.to_owned());
         }
         let field = FieldOf::read(tools, field.as_deref())?;
-        if field.is_some() && (pattern.is_none() || !what.is_empty() || code || raw) {
+        if field.is_some() && (pattern.is_none() || !what.is_empty() || native.is_some() || raw) {
             return Err(
                 "a rule on the field of a file tool has a pattern, and nothing that is about commands".to_owned()
             );
@@ -387,10 +396,10 @@ impl Reader<'_> {
             Some(pattern) => format!("the command matches {pattern}"),
             None => "a rule forbids it".to_owned(),
         });
-        let own = name.unwrap_or_else(|| format!("{section}[{index}]"));
+        let name = name.unwrap_or_else(|| format!("{section}[{index}]"));
         Ok(Rule {
-            name: format!("{}:{own}", self.layer.prefix()),
-            pack: String::new(),
+            id: RuleId::Rule { layer: self.layer, name },
+            keeps_the_gate: false,
             action: if ask { Action::Ask } else { Action::Block },
             reason,
             instead,
@@ -404,12 +413,29 @@ impl Reader<'_> {
             when,
             tests,
             line: at,
-            code,
+            native,
+            if_unset,
         })
     }
 }
 
-pub(super) fn patterns(value: Node, key: &str) -> Result<Vec<Pattern>, String> {
+/// The code that a rule of a pack is about.
+fn native_rule(key: &str) -> Result<NativeRule, String> {
+    NativeRule::keyed(key).ok_or_else(|| "the rule says that code is about it, and there is none".to_owned())
+}
+
+/// What counts of a rule of a pack if variables are empty that nothing sets.
+fn unset(text: &str) -> Result<IfUnset, String> {
+    match text {
+        "always" => Ok(IfUnset::Always),
+        "default" => Ok(IfUnset::Default),
+        "partial-name" => Ok(IfUnset::PartialName),
+        "never" => Ok(IfUnset::Never),
+        other => Err(format!("if-unset must be always, default, partial-name or never, not {other}")),
+    }
+}
+
+fn patterns(value: Node, key: &str) -> Result<Vec<Pattern>, String> {
     value.texts(key)?.iter().map(|source| Pattern::new(source)).collect()
 }
 
@@ -442,7 +468,7 @@ fn read_test(layer: Layer, value: Node) -> Result<(String, Option<Vec<String>>),
             "command" => command = Some(value.value.text(&key)?),
             "after" => {
                 let names = value.value.list().into_iter().map(|one| events::name(&key, one));
-                after = Some(names.map(|name| Ok(events::written(layer, name?))).collect::<Result<_, String>>()?);
+                after = Some(names.map(|name| Ok(written(layer, name?))).collect::<Result<_, String>>()?);
             }
             other => return Err(unknown_key("a test", other, TEST_KEYS)),
         }
@@ -451,7 +477,7 @@ fn read_test(layer: Layer, value: Node) -> Result<(String, Option<Vec<String>>),
 }
 
 /// Reads one key of what a command must be; whether it is one.
-pub(super) fn read_what(what: &mut CommandMatcher, key: &str, value: Spanned<Node>) -> Result<bool, String> {
+fn read_what(what: &mut CommandMatcher, key: &str, value: Spanned<Node>) -> Result<bool, String> {
     let value = value.value;
     match key {
         "program" => what.programs = value.texts(key)?,
@@ -601,7 +627,7 @@ fn condition_list(value: Node, key: &str, layer: Layer, depth: usize) -> Result<
                 }
                 continue;
             }
-            "missing" => Condition::Missing(events::read_missing(layer, value, &mut when.on_unknown)?),
+            "missing" => Condition::Missing(events::missing(layer, value, &mut when.on_unknown)?),
             "not" => Condition::Not(condition_list(value, &key, layer, depth + 1)?),
             "on-unknown" | "onUnknown" => {
                 when.on_unknown = on_unknown(value)?;
@@ -617,7 +643,7 @@ fn condition_list(value: Node, key: &str, layer: Layer, depth: usize) -> Result<
     Ok(when)
 }
 
-pub(super) fn on_unknown(value: Node) -> Result<bool, String> {
+fn on_unknown(value: Node) -> Result<bool, String> {
     match value.text("on-unknown")?.as_str() {
         "block" => Ok(true),
         "allow" => Ok(false),
@@ -730,6 +756,7 @@ mod tests {
             ("rules:\n- program: rm\n  flags: force", 0, &["2: force is no option"]),
             ("rules:\n- program: rm\n  flag: [-f]", 0, &["2: a rule has no key flag; perhaps flags?"]),
             ("rules:\n- {name: fork-bomb, code: true}", 0, &["2: code is only for rules that came with Toolgate"]),
+            ("rules:\n- {program: rm, if-unset: always}", 0, &["2: a rule has no key if-unset; it has name, "]),
             ("rules:\n- program: []", 0, &["2: program must not be empty"]),
             ("rules:\n- effects: {kinds: [delete], paths: ['@outside', '~/x/']}", 1, &[]),
             ("rules:\n- effects: {kinds: [remove]}", 0, &["2: remove is no effect; there are read"]),

@@ -6,53 +6,19 @@ use toolgate_shell::{Kind, Variables};
 
 use super::events::Missing;
 use super::fields::FieldOf;
+use super::native_rule::NativeRule;
 use super::path_rules::PathRules;
 use super::path_zone::PathZone;
 use super::pattern::Pattern;
+use super::rule_id::RuleId;
 use crate::call::Action;
-
-/// Who wrote a rule file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layer {
-    /// It came with Toolgate.
-    BuiltIn,
-    /// The user's own.
-    User,
-    /// The project's.
-    Project,
-}
-
-impl Layer {
-    /// As names of rules begin.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Layer::BuiltIn => "builtin",
-            Layer::User => "user",
-            Layer::Project => "project",
-        }
-    }
-}
-
-/// Something in a rule file that was left out, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file.
-    pub file: String,
-    /// The line in it, from 1.
-    pub line: Option<u32>,
-    /// What is wrong and what to do.
-    pub message: String,
-    /// Whether nothing of the file could be used.
-    pub whole_file: bool,
-}
 
 /// A rule on commands.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// With its layer: `builtin:git-clean`.
-    pub(crate) name: String,
-    /// The pack it is in; empty for a rule of the user or a project.
-    pub(crate) pack: String,
+    pub(crate) id: RuleId,
+    /// Whether nobody lifts it, as it keeps the gate itself or says that something cannot be judged.
+    pub(crate) keeps_the_gate: bool,
     pub(crate) action: Action,
     pub(crate) reason: String,
     /// What would be fine in its place.
@@ -73,8 +39,26 @@ pub(crate) struct Rule {
     pub(crate) when: Option<Conditions>,
     pub(crate) tests: Vec<Test>,
     pub(crate) line: Option<u32>,
-    /// When it fires is in code, beside what its keys say.
-    pub(crate) code: bool,
+    /// The code that says when it fires, beside what its keys say.
+    pub(crate) native: Option<NativeRule>,
+    pub(crate) if_unset: IfUnset,
+}
+
+/// What counts of a rule that only fires if variables that nothing sets are empty: `rm -rf "$X/"`. Such a rule asks at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum IfUnset {
+    /// It counts where the program itself was not known.
+    #[default]
+    Program,
+    /// It always counts: too much would be lost.
+    Always,
+    /// It counts where a text has its own default for a variable as well: `${X:-/srv}`.
+    Default,
+    /// It counts where a name in a path is known in part as well: `~/.ssh$X/config` is what the known part says, `$X/run`
+    /// rather not.
+    PartialName,
+    /// It does not: what cannot be read if something else holds that is not known says nothing.
+    Never,
 }
 
 impl Rule {
@@ -85,12 +69,21 @@ impl Rule {
 
     /// Whether nothing but code says when it fires.
     pub(crate) fn is_only_code(&self) -> bool {
-        self.code && self.what.is_empty() && self.pattern.is_none()
+        self.native.is_some() && self.what.is_empty() && self.pattern.is_none()
     }
 
-    /// Whether nobody lifts it, as it keeps the gate itself or says that something cannot be judged.
-    pub(crate) fn keeps_the_gate(&self) -> bool {
-        self.pack == super::packs::SELF
+    /// Why it fires, what it is about here, and what would be fine.
+    pub(crate) fn reason_about(&self, about: &str) -> String {
+        let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+        self.with_instead(&format!("{}{about}", self.reason))
+    }
+
+    /// A reason, and what would be fine by the rule.
+    pub(crate) fn with_instead(&self, reason: &str) -> String {
+        match &self.instead {
+            Some(instead) => format!("{reason}; instead: {instead}"),
+            None => reason.to_owned(),
+        }
     }
 }
 
@@ -283,6 +276,11 @@ impl Conditions {
             condition => is_such(condition),
         })
     }
+
+    /// Whether one asks which events there are.
+    pub(crate) fn ask_for_events(&self) -> bool {
+        self.any(&|condition| matches!(condition, Condition::Missing(_)))
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -314,66 +312,4 @@ pub(crate) struct Exemption {
     /// Of a path rule: these paths.
     pub(crate) paths: Option<PathRules>,
     pub(crate) when: Option<Conditions>,
-}
-
-/// Whether a name fits a glob with `*`.
-pub(crate) fn fits(glob: &str, name: &str) -> bool {
-    // By bytes, as there are thousands of short ones to a command: looking for a character costs more to begin with. Most are
-    // told by their first letter.
-    if let (Some(first), Some(letter)) = (glob.bytes().next(), name.bytes().next())
-        && first != b'*'
-        && first != letter
-    {
-        return false;
-    }
-    let Some(star) = glob.bytes().position(|byte| byte == b'*') else { return glob == name };
-    let (start, rest) = (&glob[..star], &glob[star + 1..]);
-    let Some(mut name) = name.strip_prefix(start) else { return false };
-    if rest.is_empty() {
-        return true;
-    }
-    let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // What stands between two stars is best found where it stands first: that leaves the most to what comes after it.
-    for part in middle.split('*') {
-        match name.find(part) {
-            Some(at) => name = &name[at + part.len()..],
-            None => return false,
-        }
-    }
-    name.ends_with(end)
-}
-
-/// Whether a rule's name, which begins with its layer, is meant by one of these.
-pub(crate) fn named(globs: &[String], rule: &str) -> bool {
-    let own = rule.split_once(':').map_or(rule, |(_, own)| own.trim_start());
-    globs.iter().any(|glob| fits(glob, rule) || fits(glob, own))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_fit_globs() {
-        for (glob, name, expected) in [
-            ("a", "a", true),
-            ("a", "ab", false),
-            ("a*", "ab", true),
-            ("*", "", true),
-            ("mkfs.*", "mkfs.ext4", true),
-            ("*-x*y", "a-xby", true),
-            ("*-x*y", "a-xbyz", false),
-            ("a*a", "a", false),
-            ("*ab*b", "abb", true),
-            ("*ab*b", "ab", false),
-            ("*", "é", true),
-            ("**b", "ab", true),
-            ("*a*a*a*a*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false),
-        ] {
-            assert_eq!(fits(glob, name), expected, "{glob} {name}");
-        }
-        let globs = ["git-*".to_owned(), "zeroAccessPaths: .env".to_owned()];
-        assert!(named(&globs, "builtin:git-clean") && named(&globs, "zeroAccessPaths: .env"));
-        assert!(!named(&globs, "user:rm"));
-    }
 }

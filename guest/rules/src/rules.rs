@@ -8,18 +8,21 @@ use rustc_hash::FxHashMap;
 use toolgate_shell::{Trackers, Value};
 
 use super::branch;
-use super::events;
 use super::fields::FieldOf;
 use super::invocation::Grammars;
+use super::matching::Tables;
 use super::needs::{CommandTraits, Needs};
-use super::observers::Observer;
+use super::observer::{Observer, Watching};
 use super::packs;
-use super::path_index::{Anchored, Index, Lists, covering_all};
+use super::path_index::{Anchored, Index, covering_all};
 use super::path_query::{self, PathQuery};
-use super::path_rules::{PathRule, PathRules, Policy};
+use super::path_rule::PathRule;
+use super::path_rules::{Lists, PathRules};
 use super::pattern::Prefilter;
+use super::problem::Problem;
 use super::read::{RuleFile, read};
-use super::rule::{Condition, Conditions, Exemption, Layer, Problem, Rule, Test};
+use super::rule::{Condition, Conditions, Exemption, Rule, Test};
+use super::rule_id::{Layer, Policy, RuleId};
 use crate::call::Action;
 use crate::extensions::Provided;
 
@@ -30,7 +33,8 @@ pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) about: String,
     pub(crate) layer: Layer,
-    pub(crate) is_pack: bool,
+    /// The pack that came with Toolgate; none for a file.
+    pub(crate) pack: Option<&'static packs::Pack>,
     pub(crate) on: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) paths: PathRules,
@@ -42,15 +46,14 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    fn new(name: &str, layer: Layer, is_pack: bool, file: &mut RuleFile) -> Self {
+    fn new(name: &str, layer: Layer, pack: Option<&'static packs::Pack>, file: &mut RuleFile) -> Self {
+        let keeps_the_gate = pack.is_some_and(|pack| pack.keeps_the_gate);
         let mut rules = std::mem::take(&mut file.rules);
         let (mut patterns, mut fields) = (Vec::new(), Vec::new());
         rules.shrink_to_fit();
         for (index, rule) in rules.iter_mut().enumerate() {
             rule.what.shrink();
-            if is_pack {
-                name.clone_into(&mut rule.pack);
-            }
+            rule.keeps_the_gate = keeps_the_gate;
             if rule.field.is_some() {
                 fields.push(index);
             } else if !rule.is_only_code() && !rule.is_semantic() {
@@ -58,14 +61,14 @@ impl Part {
             }
         }
         let mut paths = std::mem::take(&mut file.paths);
-        for path in paths.iter_mut().filter(|_| is_pack) {
-            name.clone_into(&mut path.pack);
+        for path in paths.iter_mut().filter(|_| keeps_the_gate) {
+            path.keeps_the_gate = true;
         }
         Part {
             name: name.to_owned(),
             about: std::mem::take(&mut file.about),
             layer,
-            is_pack,
+            pack,
             on: true,
             rules,
             paths: PathRules::new(paths),
@@ -73,6 +76,15 @@ impl Part {
             fields,
             prefilter: OnceCell::new(),
         }
+    }
+
+    fn is_pack(&self) -> bool {
+        self.pack.is_some()
+    }
+
+    /// Whether it is the pack that keeps the gate itself.
+    fn keeps_the_gate(&self) -> bool {
+        self.pack.is_some_and(|pack| pack.keeps_the_gate)
     }
 
     /// The rules whose pattern may match a text.
@@ -187,19 +199,6 @@ pub struct Listed {
     pub tests: Vec<Test>,
 }
 
-/// What a list of observers shows of one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watching {
-    /// As the file calls it.
-    pub name: Option<String>,
-    /// The file.
-    pub source: String,
-    /// Who wrote it.
-    pub layer: Layer,
-    /// The events that it writes; a project's begin with `project:`.
-    pub writes: Vec<String>,
-}
-
 /// A pack, for a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pack {
@@ -224,7 +223,7 @@ pub struct Guard {
     path_index: Index,
     anchored: Anchored,
     /// Those of rules on effects.
-    pub(crate) lists: Lists,
+    lists: Lists,
     pub(crate) grammars: Grammars,
     pub(crate) exemptions: Vec<Exemption>,
     /// What writes events of the session.
@@ -266,8 +265,12 @@ impl Guard {
             provided: None,
         };
         for pack in packs::PACKS {
-            let problems =
-                guard.add(pack.name, Layer::BuiltIn, true, read(pack.name, Layer::BuiltIn, pack.rules.as_bytes()));
+            let problems = guard.add(
+                pack.name,
+                Layer::BuiltIn,
+                Some(pack),
+                read(pack.name, Layer::BuiltIn, pack.rules.as_bytes()),
+            );
             assert!(problems.is_empty(), "the pack {} is wrong: {problems:?}", pack.name);
             if let Some(part) = guard.parts.last_mut() {
                 part.on = pack.by_default;
@@ -280,15 +283,15 @@ impl Guard {
     /// start is cheaper without.
     pub fn forget_tests(&mut self) {
         path_query::forget();
-        for rule in self.parts.iter_mut().filter(|part| part.is_pack).flat_map(|part| &mut part.rules) {
+        for rule in self.parts.iter_mut().filter(|part| part.is_pack()).flat_map(|part| &mut part.rules) {
             rule.tests = Vec::new();
         }
     }
 
     /// Reads the tests beside the built-in rules again.
     pub fn recall_tests(&mut self) {
-        let packs = Guard::new().parts.into_iter().filter(|part| part.is_pack);
-        for (part, with_tests) in self.parts.iter_mut().filter(|part| part.is_pack).zip(packs) {
+        let packs = Guard::new().parts.into_iter().filter(|part| part.is_pack());
+        for (part, with_tests) in self.parts.iter_mut().filter(|part| part.is_pack()).zip(packs) {
             for (rule, with_tests) in part.rules.iter_mut().zip(with_tests.rules) {
                 rule.tests = with_tests.tests;
             }
@@ -297,7 +300,7 @@ impl Guard {
 
     /// Adds the rules of a file and says what of it was left out.
     pub fn load(&mut self, file: &str, layer: Layer, content: &[u8]) -> Vec<Problem> {
-        self.add(file, layer, false, read(file, layer, content))
+        self.add(file, layer, None, read(file, layer, content))
     }
 
     /// Lets rules ask for what other components provide. After the files: says what of them asks for what nobody provides.
@@ -322,14 +325,14 @@ impl Guard {
     /// The rules of files that ask for what there is not.
     fn unanswered(&self, trackers: &[&str], predicates: &[String]) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for part in self.parts.iter().filter(|part| !part.is_pack) {
+        for part in self.parts.iter().filter(|part| !part.is_pack()) {
             for rule in &part.rules {
                 let mut asked = Vec::new();
                 rule.when.iter().for_each(|when| asks_others(when, &mut asked));
-                for (kind, name) in asked {
-                    let there = match kind {
-                        "tracker" => name == branch::TRACKER || trackers.contains(&name),
-                        _ => predicates.iter().any(|known| known == name),
+                for asked in asked {
+                    let (kind, name, there) = match asked {
+                        Asked::Tracker(name) => ("tracker", name, name == branch::TRACKER || trackers.contains(&name)),
+                        Asked::Predicate(name) => ("predicate", name, predicates.iter().any(|known| known == name)),
                     };
                     if !there {
                         let message = format!("no plugin provides the {kind} {name}, so its value is always unknown");
@@ -343,20 +346,20 @@ impl Guard {
 
     /// Keeps places of the gate's own files that the pack `self` does not name, as a user may have them elsewhere.
     pub fn keep(&mut self, places: &[String], home: Option<&str>) {
+        let Some(own) = self.parts.iter().find(|part| part.keeps_the_gate()) else { return };
+        let name = own.name.clone();
         let mut file = RuleFile::default();
         for place in places.iter().filter(|place| place.starts_with('/')) {
-            let path = Value::Known(place.clone());
-            let own = |part: &&Part| part.is_pack && part.name == packs::SELF;
-            if self.parts.iter().find(own).is_some_and(|part| part.paths.cover(&path, home)) {
+            if own.paths.cover(&Value::Known(place.clone()), home) {
                 continue;
             }
             // The root of all files is none of them.
             let Ok(mut rule) = PathRule::new(Policy::ReadOnly, &globset::escape(place)) else { continue };
-            packs::SELF.clone_into(&mut rule.pack);
+            rule.keeps_the_gate = true;
             file.paths.push(rule);
         }
         if !file.paths.is_empty() {
-            self.push(Part::new(packs::SELF, Layer::BuiltIn, false, &mut file));
+            self.push(Part::new(&name, Layer::BuiltIn, None, &mut file));
         }
     }
 
@@ -367,6 +370,11 @@ impl Guard {
         self.path_index.add(self.parts.len(), part.paths.rules());
         self.anchored.add(self.parts.len(), part.paths.rules());
         self.parts.push(part);
+    }
+
+    /// What commands are matched with.
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        Tables { grammars: &self.grammars, lists: &self.lists }
     }
 
     /// The rules in force that may be about a command of this program, in the order of parts; those that may fire on it, if it
@@ -388,8 +396,8 @@ impl Guard {
     }
 
     /// The path rules of a part that is in force.
-    fn paths(&self, part: usize) -> Option<&PathRules> {
-        self.parts.get(part).filter(|part| part.on).map(|part| &part.paths)
+    fn paths(&self, part: usize) -> Option<&[PathRule]> {
+        self.parts.get(part).filter(|part| part.on).map(|part| part.paths.rules())
     }
 
     /// Switches packs on or off: `all`, a name, or a name after `-`. Says which names there are not.
@@ -401,18 +409,19 @@ impl Guard {
                 None => (true, name.as_str()),
             };
             let mut found = wanted == "all" || wanted == "default";
-            for part in self.parts.iter_mut().filter(|part| part.is_pack) {
+            for part in self.parts.iter_mut().filter(|part| part.is_pack()) {
                 // Without the rules that keep the gate itself there is no gate.
-                if (wanted == "all" || part.name == wanted) && (on || part.name != packs::SELF) {
+                if (wanted == "all" || part.name == wanted) && (on || !part.keeps_the_gate()) {
                     part.on = on;
                     found = true;
                 }
             }
             if !found {
                 let known: Vec<&str> = packs::PACKS.iter().map(|pack| pack.name).collect();
-                wrong.push(match wanted {
-                    packs::SELF => "the pack self cannot be turned off: it protects Toolgate itself".to_owned(),
-                    _ => format!("no pack {wanted}; the packs are {}, and all", known.join(", ")),
+                let is_own = self.parts.iter().any(|part| part.keeps_the_gate() && part.name == wanted);
+                wrong.push(match is_own {
+                    true => format!("the pack {wanted} cannot be turned off: it protects Toolgate itself"),
+                    false => format!("no pack {wanted}; the packs are {}, and all", known.join(", ")),
                 });
             }
         }
@@ -425,7 +434,13 @@ impl Guard {
         }
     }
 
-    fn add(&mut self, name: &str, layer: Layer, is_pack: bool, mut file: RuleFile) -> Vec<Problem> {
+    fn add(
+        &mut self,
+        name: &str,
+        layer: Layer,
+        pack: Option<&'static packs::Pack>,
+        mut file: RuleFile,
+    ) -> Vec<Problem> {
         let mut problems = std::mem::take(&mut file.problems);
         let problem = |message| Problem { file: name.to_owned(), line: None, message, whole_file: false };
         // How a program takes its words decides which rules fire; a project must not say that of programs that are known.
@@ -437,16 +452,17 @@ impl Guard {
         let (on, off) = std::mem::take(&mut file.packs);
         let chosen: Vec<String> = on.into_iter().chain(off.iter().map(|name| format!("-{name}"))).collect();
         problems.extend(self.choose(&chosen).into_iter().map(problem));
-        let exempts = |one: &Exemption| one.when.as_ref().is_some_and(events::asked_for);
+        let exempts = |one: &Exemption| one.when.as_ref().is_some_and(Conditions::ask_for_events);
         self.asks_for_events |= file.exemptions.iter().any(exempts);
         self.exemptions.append(&mut file.exemptions);
         self.observers.extend(file.observers.drain(..).map(|observer| observer.of(name)));
         self.overrides.append(&mut file.overrides);
-        let part = Part::new(name, layer, is_pack, &mut file);
+        let part = Part::new(name, layer, pack, &mut file);
         if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
             self.trackers.get_or_insert_with(branch::trackers);
         }
-        self.asks_for_events |= part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(events::asked_for));
+        self.asks_for_events |=
+            part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(Conditions::ask_for_events));
         self.push(part);
         problems
     }
@@ -471,16 +487,21 @@ impl Guard {
 
     /// The packs.
     pub fn packs(&self) -> Vec<Pack> {
-        let packs = self.parts.iter().filter(|part| part.is_pack);
+        let packs = self.parts.iter().filter_map(|part| Some((part, part.pack?)));
         packs
-            .map(|part| Pack {
+            .map(|(part, pack)| Pack {
                 name: part.name.clone(),
                 about: part.about.clone(),
                 on: part.on,
-                by_default: packs::PACKS.iter().any(|pack| pack.name == part.name && pack.by_default),
+                by_default: pack.by_default,
                 rules: part.rules.len() + part.paths.len(),
             })
             .collect()
+    }
+
+    /// Whether a rule asks which events there are.
+    pub fn asks_for_events(&self) -> bool {
+        self.asks_for_events
     }
 
     /// Every observer.
@@ -492,8 +513,8 @@ impl Guard {
     pub fn list(&self) -> Vec<Listed> {
         let mut all = Vec::new();
         for part in &self.parts {
-            let listed = |name: &str, action, reason: &str| Listed {
-                name: name.to_owned(),
+            let listed = |id: &RuleId, action, reason: &str| Listed {
+                name: id.to_string(),
                 source: part.name.clone(),
                 line: None,
                 layer: part.layer,
@@ -507,23 +528,29 @@ impl Guard {
                 line: rule.line,
                 instead: rule.instead.clone(),
                 tests: rule.tests.clone(),
-                ..listed(&rule.name, rule.action, &rule.reason)
+                ..listed(&rule.id, rule.action, &rule.reason)
             }));
             all.extend(part.paths.rules().iter().map(|rule| {
                 let reason = rule.reason.clone().unwrap_or_else(|| rule.policy.describe().to_owned());
-                listed(&rule.name(), if rule.ask { Action::Ask } else { Action::Block }, &reason)
+                listed(&rule.id(), if rule.ask { Action::Ask } else { Action::Block }, &reason)
             }));
         }
         all
     }
 }
 
+/// What a condition asks another component for, by its name.
+enum Asked<'a> {
+    Tracker(&'a str),
+    Predicate(&'a str),
+}
+
 /// The trackers and predicates of other components that conditions ask for.
-fn asks_others<'a>(when: &'a Conditions, asked: &mut Vec<(&'static str, &'a str)>) {
+fn asks_others<'a>(when: &'a Conditions, asked: &mut Vec<Asked<'a>>) {
     for condition in &when.conditions {
         match condition {
-            Condition::Tracker(name, _) => asked.push(("tracker", name)),
-            Condition::Predicate(name, _) => asked.push(("predicate", name)),
+            Condition::Tracker(name, _) => asked.push(Asked::Tracker(name)),
+            Condition::Predicate(name, _) => asked.push(Asked::Predicate(name)),
             Condition::Not(when) => asks_others(when, asked),
             _ => {}
         }

@@ -6,7 +6,7 @@ use toolgate_shell::Command;
 
 use super::branch;
 use super::events::Entry;
-use super::matching::Mismatch;
+use super::mismatch::Mismatch;
 use super::pattern::{Pattern, Tried};
 use super::rule::{Condition, Conditions};
 use super::world::GuardHost;
@@ -63,7 +63,7 @@ impl Surroundings<'_, '_> {
         let any = |patterns: &[Pattern], text: &str| -> Truth {
             let tried: Vec<Tried> = patterns.iter().map(|pattern| pattern.find(text)).collect();
             match () {
-                () if tried.iter().any(|one| matches!(one, Tried::PathKind(_))) => Some(true),
+                () if tried.iter().any(|one| matches!(one, Tried::Found(_))) => Some(true),
                 () if tried.iter().all(|one| *one == Tried::No) => Some(false),
                 () => None,
             }

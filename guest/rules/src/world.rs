@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use toolgate_shell::FileOracle;
+use toolgate_shell::{FileOracle, Presence};
 
 /// What others know of the surroundings.
 pub trait GuardHost {
@@ -69,5 +69,30 @@ pub struct NoHost;
 impl GuardHost for NoHost {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
         Ok(vec![None; paths.len()])
+    }
+}
+
+/// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
+/// not to be, and no condition on what is there decides that a command never runs.
+pub struct VolatileFiles(pub Rc<dyn FileOracle>);
+
+impl FileOracle for VolatileFiles {
+    fn look(&self, path: &str) -> Presence {
+        match self.0.look(path) {
+            Presence::Absent => Presence::Unknown,
+            there => there,
+        }
+    }
+
+    fn lasts(&self) -> bool {
+        false
+    }
+
+    fn real(&self, path: &str) -> Option<String> {
+        self.0.real(path)
+    }
+
+    fn script(&self, path: &str) -> Option<String> {
+        self.0.script(path)
     }
 }

@@ -145,7 +145,7 @@ pub(super) fn pairs(evaluator: &mut Evaluator, args: &Args, what: impl Fn(Text, 
     let from = if from.is_empty() { unknown() } else { from };
     let to = if to.is_empty() { unknown() } else { to };
     if from.len() * to.len() > MOST_PAIRS {
-        // ScriptEffectKind matters of each path is the same whichever the other one is.
+        // What matters of each path is the same whichever the other one is.
         let count = from.len().max(to.len());
         for (from, to) in from.iter().cycle().zip(to.iter().cycle()).take(count) {
             evaluator.effect(what(from.clone(), to.clone()), &at);

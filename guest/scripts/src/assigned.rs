@@ -1,12 +1,12 @@
-//! Which names are assigned in more than one place. ScriptEffectKind such a name is depends on which of them is reached.
+//! Which names are assigned in more than one place. What such a name is depends on which of them is reached.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Language;
 use super::expressions::assignment;
-use super::lex::{Kind, Part, Tokens};
 use super::methods::changes_lists;
+use super::tokens::{Kind, Part, Tokens};
 
 /// Words behind which a statement may not be reached, or not in its order.
 #[rustfmt::skip]
@@ -25,7 +25,7 @@ pub(super) fn loose(language: Language, tokens: &Tokens) -> HashSet<String> {
 fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts: &mut HashMap<String, (usize, bool)>) {
     let mut level = 0_usize;
     let mut indent = 0;
-    // ScriptEffectKind the statement that is being read has assigned so far, which a condition behind it may undo.
+    // What the statement that is being read has assigned so far, which a condition behind it may undo.
     let mut assigned: Vec<String> = Vec::new();
     let mut conditional = false;
     let mut parameters_until = 0;
@@ -97,7 +97,7 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
                         }
                     }
                 } else if is_one_of_several(language, tokens, at) {
-                    // ScriptEffectKind an item gets among others is not followed.
+                    // What an item gets among others is not followed.
                     let item = next == Some("[");
                     add(name, 1, nested || level > 1 || indent > 0 || conditional || item);
                 }

@@ -238,7 +238,7 @@ fn changes(tokens: &[Token], at: usize) -> bool {
             _ => {}
         }
     }
-    // ScriptEffectKind stands further in front is not looked at.
+    // What stands further in front is not looked at.
     at > LONGEST
 }
 
@@ -415,7 +415,7 @@ impl Reader<'_> {
         }
     }
 
-    /// ScriptEffectKind is too long to be read: its beginning says nothing about the whole.
+    /// What is too long to be read: its beginning says nothing about the whole.
     fn unread(&mut self, at: usize, what: fn(super::Text) -> ScriptEffectKind) {
         self.complete = false;
         self.effects.push(ScriptEffect { what: what(super::Text::Shape(HOLE.to_string())), at: self.span(at, at + 1) });
@@ -439,7 +439,7 @@ impl Reader<'_> {
     /// `print TEXT | COMMAND`: what a shell is given is what it runs.
     fn piped(&mut self, from: usize, to: usize, command_from: usize, command_to: usize) {
         let shell = |text: &str| text.split_whitespace().next().is_some_and(|program| is_shell(basename(program)));
-        // ScriptEffectKind is only known when it runs is the command's own to say.
+        // What is only known when it runs is the command's own to say.
         let given = self.texts(from, to);
         if self.texts(command_from, command_to).iter().any(|(text, _)| shell(text))
             && given.iter().all(|(text, _)| !text.contains(HOLE))

@@ -3,7 +3,7 @@
 use super::arguments::{Arg, Args};
 use super::cursor::Cursor;
 use super::evaluator::{DEEPEST, Evaluator};
-use super::lex::{Kind, Part};
+use super::tokens::{Kind, Part};
 use super::value::Value;
 use super::{Language, names};
 
@@ -180,7 +180,7 @@ impl Evaluator {
         args.values.push(Arg::new(function, c.span(from)));
     }
 
-    /// ScriptEffectKind the parentheses here give.
+    /// What the parentheses here give.
     pub(super) fn paren(&mut self, c: &mut Cursor<'_>) -> Value {
         let close = c.close();
         let mut inner = c.part(c.at + 1, close);
@@ -220,7 +220,7 @@ impl Evaluator {
         }
     }
 
-    /// ScriptEffectKind the square brackets here give.
+    /// What the square brackets here give.
     pub(super) fn list(&mut self, c: &mut Cursor<'_>) -> Value {
         let close = c.close();
         let mut inner = c.part(c.at + 1, close);

@@ -7,10 +7,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Language;
-use super::arguments::{Arg, Args};
-use super::evaluator::Evaluator;
 use super::value::{Function, Value};
 
+/// The classes of a script, as far as they were read.
 #[derive(Default)]
 pub(super) struct Classes {
     /// The one that began last.
@@ -19,8 +18,8 @@ pub(super) struct Classes {
     makers: HashMap<String, Option<Rc<Function>>>,
     /// Methods by their names, whichever classes have them.
     methods: HashMap<String, Vec<Rc<Function>>>,
-    /// ScriptEffectKind the objects of any of these classes hold: `self.name`, `this.name`.
-    fields: HashMap<String, Value>,
+    /// What the objects of any of these classes hold: `self.name`, `this.name`.
+    pub(super) fields: HashMap<String, Value>,
 }
 
 impl Classes {
@@ -59,33 +58,6 @@ impl Classes {
     }
 }
 
-impl Evaluator {
-    /// `self.name = value`. Of lists and the like it is not followed how they change.
-    pub(super) fn set_field(&mut self, name: &str, value: Value) {
-        let is_text = |value: &Value| {
-            matches!(value, Value::Text(_) | Value::Path(_) | Value::Name(_) | Value::Function(_) | Value::Unknown)
-        };
-        let followed = match &value {
-            Value::Choice(values) => values.iter().all(is_text),
-            value => is_text(value),
-        };
-        let value = if followed && self.spend(value.size()) { value } else { Value::Unknown };
-        let value = match self.classes.fields.remove(name) {
-            Some(old) => old.or(value),
-            None => value,
-        };
-        self.classes.fields.insert(name.to_owned(), value);
-    }
-
-    /// ScriptEffectKind `self.name` is, if that is set anywhere.
-    pub(super) fn field(&mut self, name: &str) -> Option<Value> {
-        let size = self.classes.fields.get(name).map(Value::size)?;
-        let field = if self.spend(size) { self.classes.fields.get(name).cloned() } else { None };
-        // It may be set from outside, and later than here.
-        Some(field.map_or(Value::Unknown, |field| field.or(Value::Unknown)))
-    }
-}
-
 /// Whether a method of this name makes the objects of its class.
 pub(super) fn is_maker(language: Language, name: &str) -> bool {
     let own = match language {
@@ -106,11 +78,4 @@ pub(super) fn is_object(language: Language, name: &str) -> bool {
         Language::Php => name == "$this",
         _ => false,
     }
-}
-
-/// The arguments of a method as its function takes them: with the object in front.
-pub(super) fn of_object(args: &Args) -> Args {
-    let mut all = args.clone();
-    all.values.insert(0, Arg::new(Value::Unknown, args.at.clone()));
-    all
 }

@@ -1,11 +1,10 @@
 //! Calls that run code: modules, functions by their names, functions that are handed over.
 
 use super::arguments::{Arg, Args, argument};
-use super::calls::{acts, callbacks, is_dangerous, perform};
 use super::evaluator::Evaluator;
 use super::files::runs_file;
 use super::names::full;
-use super::tables::{Act, HARMLESS, STRICT, exported, find};
+use super::tables::{Act, HARMLESS, STRICT, exported, find, is_dangerous};
 use super::value::{self, HOLE, Value};
 use super::{Language, ScriptEffectKind, Text};
 
@@ -81,7 +80,7 @@ pub(super) fn evals(evaluator: &mut Evaluator, arg: Option<Arg>) {
 }
 
 pub(super) fn compile(args: &Args) -> Value {
-    // ScriptEffectKind it gives is run by `exec` or `eval`.
+    // What it gives is run by `exec` or `eval`.
     argument(args, 0)
 }
 
@@ -92,12 +91,12 @@ pub(super) fn constructor(evaluator: &mut Evaluator, args: &Args) -> Value {
     Value::Unknown
 }
 
-/// ScriptEffectKind runs later, with the arguments behind it.
+/// What runs later, with the arguments behind it.
 pub(super) fn immediate(evaluator: &mut Evaluator, args: &Args) -> Value {
     // Node refuses text here.
     match args.value(0) {
         Some(Value::Function(_) | Value::Text(_)) | None => {}
-        _ => callbacks(evaluator, args),
+        _ => evaluator.callbacks(args),
     }
     Value::Unknown
 }
@@ -122,7 +121,7 @@ pub(super) fn worker(evaluator: &mut Evaluator, args: &Args) -> Value {
 
 pub(super) fn php_assert(evaluator: &mut Evaluator, args: &Args) -> Value {
     match args.value(0) {
-        Some(Value::Text(_)) => perform(evaluator, Act::Eval(0), args),
+        Some(Value::Text(_)) => evaluator.perform(Act::Eval(0), args),
         _ => Value::Unknown,
     }
 }
@@ -273,7 +272,7 @@ pub(super) fn call_array(evaluator: &mut Evaluator, args: &Args) -> Value {
 
 pub(super) fn php_callback(evaluator: &mut Evaluator, args: &Args) -> Value {
     let named = args.values.iter().any(|arg| match &arg.value {
-        Value::Text(name) => find(Language::Php, &name.to_ascii_lowercase()).is_some_and(acts),
+        Value::Text(name) => find(Language::Php, &name.to_ascii_lowercase()).is_some_and(Act::acts),
         _ => false,
     });
     if named {

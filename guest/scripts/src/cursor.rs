@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lex::{Kind, Token, Tokens};
+use super::tokens::{Kind, Token, Tokens};
 
 /// A place in tokens.
 pub(super) struct Cursor<'t> {
@@ -90,14 +90,14 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// ScriptEffectKind stands between the commas, where anything does.
+/// What stands between the commas, where anything does.
 pub(super) fn split<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
     let mut parts = places(c);
     parts.retain(|part| part.at < part.end);
     parts
 }
 
-/// ScriptEffectKind stands between the commas, with the places where nothing does.
+/// What stands between the commas, with the places where nothing does.
 pub(super) fn places<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
     let mut parts = Vec::new();
     let mut from = c.at;

@@ -3,9 +3,9 @@
 use super::arguments::Args;
 use super::cursor::Cursor;
 use super::evaluator::{DEEPEST, Evaluator};
-use super::lex::{Kind, Part, Token};
+use super::tokens::{Kind, Part, Token};
 use super::value::{HOLE, Value};
-use super::{Language, calls, names, processes, script_args, value};
+use super::{Language, names, processes, script_args, value};
 
 impl Evaluator {
     pub(super) fn expression(&mut self, c: &mut Cursor<'_>, min: u8) -> Value {
@@ -127,7 +127,7 @@ impl Evaluator {
             // An assignment to something that is no plain name.
             _ if power == 2 => {
                 let value = self.expression(c, 2);
-                calls::escape(self, &value);
+                self.escape(&value);
                 Value::Unknown
             }
             "or" | "||" | "??" | "//" if power <= 5 => {
@@ -348,7 +348,7 @@ impl Evaluator {
         Value::Unknown
     }
 
-    /// ScriptEffectKind begins with a name.
+    /// What begins with a name.
     pub(super) fn named(&mut self, c: &mut Cursor<'_>, name: &str, token: &Token) -> Value {
         let language = self.language;
         // `name = value`
@@ -514,7 +514,7 @@ impl Evaluator {
             let changed = format!("{}{bare}", if array { '@' } else { '%' });
             c.at += 1;
             let value = self.expression(c, 2);
-            calls::escape(self, &value);
+            self.escape(&value);
             self.set(&changed, Value::Unknown);
             return Value::Unknown;
         }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::arguments::{self, Arg, Args, argument, each, every, pairs, paths, texts};
-use super::calls::perform;
 use super::evaluator::Evaluator;
 use super::processes::shell;
 use super::pure::expand_home;
@@ -199,10 +198,10 @@ fn walked(evaluator: &mut Evaluator, roots: &[&Arg]) -> Value {
     Value::choice(found)
 }
 
-/// ScriptEffectKind is in an archive comes to lie below a folder.
+/// What is in an archive comes to lie below a folder.
 pub(super) fn unpacks(evaluator: &mut Evaluator, folder: Option<&Value>, at: &Range<usize>) {
     for text in folder.map(Value::texts).unwrap_or_default() {
-        // ScriptEffectKind nothing is known of says nothing.
+        // What nothing is known of says nothing.
         if !text.starts_with(HOLE) {
             let below = value::join(&[text, HOLE.to_string()], false);
             evaluator.effect(ScriptEffectKind::Write(value::path(&below)), at);
@@ -218,7 +217,7 @@ pub(super) fn unpack_archive(evaluator: &mut Evaluator, args: &Args) -> Value {
 
 /// A link that takes the place of what is there.
 pub(super) fn force_link(evaluator: &mut Evaluator, args: &Args) -> Value {
-    perform(evaluator, Act::Link, args);
+    evaluator.perform(Act::Link, args);
     each(evaluator, args, 1, ScriptEffectKind::Write)
 }
 
@@ -342,7 +341,7 @@ pub(super) fn perl_open(evaluator: &mut Evaluator, args: &Args) -> Value {
         }
         if bare.starts_with("-|") || bare.starts_with("|-") {
             let command = args.skip(2);
-            perform(evaluator, Act::ShellOrRun, &command);
+            evaluator.perform(Act::ShellOrRun, &command);
             return Value::Unknown;
         }
         let mode = bare.split(':').next().unwrap_or_default().trim();
@@ -408,7 +407,7 @@ pub(super) fn ruby_io(evaluator: &mut Evaluator, args: &Args) -> Value {
     ruby_pipe(evaluator, args, |evaluator, args| each(evaluator, args, 0, ScriptEffectKind::Read))
 }
 
-/// ScriptEffectKind begins with `|` is a command.
+/// What begins with `|` is a command.
 fn ruby_pipe(evaluator: &mut Evaluator, args: &Args, otherwise: fn(&mut Evaluator, &Args) -> Value) -> Value {
     let Some(first) = args.values.first() else { return Value::Unknown };
     let first = first.clone();

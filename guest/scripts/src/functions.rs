@@ -6,23 +6,12 @@ use std::rc::Rc;
 use super::Language;
 use super::arguments::{Arg, Args};
 use super::cursor::{Cursor, default_at, split};
-use super::evaluator::{DEEPEST, Evaluator};
-use super::lex::Kind;
+use super::evaluator::{DEEPEST, Evaluator, Frame, Made};
+use super::tokens::Kind;
 use super::value::{Function, Value};
 
 /// So many functions may call each other.
 const MOST_CALLS: usize = 16;
-
-pub(super) struct Made {
-    pub(super) function: Rc<Function>,
-    pub(super) called: bool,
-}
-
-/// A call of a function that is being evaluated.
-pub(super) struct Frame {
-    pub(super) function: Rc<Function>,
-    pub(super) bound: Vec<(String, Value)>,
-}
 
 impl Evaluator {
     /// A function that nothing can call is not evaluated.
@@ -55,7 +44,7 @@ impl Evaluator {
         from..close
     }
 
-    /// ScriptEffectKind the parameters of a function are with these arguments, or with some that nothing is known of.
+    /// What the parameters of a function are with these arguments, or with some that nothing is known of.
     pub(super) fn bound(&mut self, function: &Function, args: Option<&Args>) -> Vec<(String, Value)> {
         let tokens = function.tokens.clone();
         let all = Cursor { tokens: &tokens, at: function.parameters.start, end: function.parameters.end };

@@ -7,22 +7,27 @@
 //!
 //! | File | For |
 //! |---|---|
+//! | `tokens`, `cursor` | tokens; a place in them |
+//! | `value`, `sequences` | values, and what is done with texts and lists: joining paths, decoding, formatting |
 //! | `lex` | text to tokens, for the five languages that have expressions in common |
-//! | `value` | values, and what is done with texts: joining paths, decoding, formatting |
+//! | `tables` | what a call does, as tables: one row a function |
+//! | `classes` | the classes of a script, as far as they were read |
+//! | `evaluator` | the state of a script that is read: what it has done, and what it may still cost |
+//! | `arguments`, `script_args` | what a call is given; the script's own arguments, as the script sees them |
+//! | `names` | what a name means in its language, and under which one the tables have it |
+//! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
+//! | `dispatch` | which of that a row means |
+//! | `methods` | calls on values: texts, lists, path objects |
+//! | `calls` | a call is looked up in the tables and done |
+//! | `variables`, `functions`, `objects` | what names stand for; calls of the script's own functions; what objects hold |
+//! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
 //! | `assigned` | which names have more than one value |
 //! | `unused` | which functions nothing can call |
-//! | `evaluator` | the state of a script that is read: what it has done, and what it may still cost |
-//! | `cursor` | a place in tokens |
-//! | `variables`, `functions` | what names stand for; calls of the script's own functions |
-//! | `classes` | Python's classes |
-//! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
-//! | `script_args` | its arguments, as the script sees them |
-//! | `names` | what a name means in its language, and under which one the tables have it |
-//! | `tables` | what a call does, as tables: one row a function |
-//! | `calls`, `arguments` | how that is found out, and what a call is given |
-//! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
-//! | `methods` | calls on values: texts, lists, path objects |
+//! | `reader` | a script is read from its start to its end, and looked at as a whole |
 //! | `awk`, `sed` | those two languages |
+//!
+//! The files call each other through the methods of the evaluator, which each of them adds to, and import only what is above
+//! them here.
 
 pub use toolgate_commands::Language;
 
@@ -36,6 +41,7 @@ mod calls;
 mod classes;
 mod code;
 mod cursor;
+mod dispatch;
 mod evaluator;
 mod expressions;
 mod files;
@@ -44,20 +50,24 @@ mod lex;
 mod methods;
 mod names;
 mod network;
+mod objects;
 mod postfix;
 mod processes;
 mod pure;
+mod reader;
 mod script_args;
 mod sed;
+mod sequences;
 mod statements;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod unused;
 mod value;
 mod variables;
 
-/// ScriptEffectKind a script does, as far as it is plain.
+/// What a script does, as far as it is plain.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Script {
     /// In the order in which they stand, calls of the script's own functions where they are called.
@@ -76,7 +86,7 @@ pub struct ScriptEffect {
     pub at: Range<usize>,
 }
 
-/// ScriptEffectKind a call does.
+/// What a call does.
 ///
 /// A path that begins with `~` is below the home directory: that is how `os.path.expanduser`, `Path.home()`,
 /// `process.env.HOME` and their kin are given. A literal `~/x`, which only a shell would expand, looks the same. The
@@ -179,7 +189,7 @@ pub enum Origin {
     Unknown,
 }
 
-/// ScriptEffectKind a script can ask about how it was started.
+/// What a script can ask about how it was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Where it stands.
@@ -188,7 +198,7 @@ pub struct Setting {
     pub arguments: Option<Arguments>,
 }
 
-/// ScriptEffectKind a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
+/// What a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments(pub Vec<Text>);
 
@@ -197,12 +207,12 @@ impl Setting {
     pub const TEXT: Setting = Setting { origin: Origin::Text, arguments: None };
 }
 
-/// Reads a script. Any input has an answer. ScriptEffectKind that may cost is linear in its length; what would cost more is unknown.
+/// Reads a script. Any input has an answer. What that may cost is linear in its length; what would cost more is unknown.
 pub fn read(language: Language, script: &str, setting: Setting) -> Script {
     match language {
         Language::Awk => awk::read(script),
         Language::Sed => sed::read(script),
-        language => evaluator::read(language, script, setting, true),
+        language => reader::read(language, script, setting, true),
     }
 }
 
@@ -210,6 +220,6 @@ pub fn read(language: Language, script: &str, setting: Setting) -> Script {
 pub fn read_part(language: Language, script: &str, setting: Setting) -> Script {
     match language {
         Language::Awk | Language::Sed => read(language, script, setting),
-        language => evaluator::read(language, script, setting, false),
+        language => reader::read(language, script, setting, false),
     }
 }

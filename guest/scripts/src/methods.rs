@@ -12,11 +12,11 @@ use self::texts::on_text;
 use super::Language::{Node, Python, Ruby};
 use super::arguments::{Arg, Args};
 use super::evaluator::Evaluator;
+use super::sequences::{any_of, decode, joined, reverse};
 use super::value::{self, HOLE, Value};
-use super::{Language, ScriptEffectKind, Text, arguments, calls, files, pure, script_args};
+use super::{Language, ScriptEffectKind, Text, arguments, files, pure, script_args};
 
 pub(super) use self::lists::{changed, changes_lists, opened};
-pub(super) use self::texts::{decode, letters};
 
 /// Methods that write what they are called on, or are given, to a file that they are told.
 const STORES: &[&str] = &[
@@ -130,7 +130,7 @@ pub(super) fn call(evaluator: &mut Evaluator, value: Value, name: &str, args: Ar
         return on_unknown(evaluator, name, &args);
     }
     for arg in &args.values {
-        calls::escape(evaluator, &arg.value);
+        evaluator.escape(&arg.value);
     }
     Value::Unknown
 }
@@ -338,7 +338,7 @@ fn plain(evaluator: &mut Evaluator, value: &Value, name: &str, args: &Args) -> O
         (Value::List(values), "slice" | "drop", 1) if (name == "slice") == (language == Node) => {
             let Some(Value::Number(from)) = argument else { return Some(any_of(values)) };
             let (before, rest) = values.split_at_checked(usize::try_from(*from).ok()?)?;
-            // ScriptEffectKind stands before may be any number of items.
+            // What stands before may be any number of items.
             if before.iter().any(Value::is_open) { any_of(values) } else { Value::List(rest.to_vec()) }
         }
         (Value::List(values), "concat", _) if language == Node => {
@@ -463,92 +463,13 @@ pub(super) fn on_unknown(evaluator: &mut Evaluator, name: &str, args: &Args) -> 
             let known = python && bare && matches!(name, "chmod" | "system");
             if !known
                 && !bare
-                && let Some(result) = calls::by_last_name(evaluator, name, args)
+                && let Some(result) = evaluator.by_last_name(name, args)
             {
                 return result;
             }
-            calls::told(evaluator, name, args);
-            calls::callbacks(evaluator, args);
+            evaluator.told(name, args);
+            evaluator.callbacks(args);
         }
     }
     Value::Unknown
-}
-
-/// The text or list from its end to its beginning. A hole stays a hole.
-pub(super) fn reverse(value: &Value) -> Value {
-    match value {
-        Value::Text(text) => Value::Text(text.chars().rev().collect()),
-        Value::List(values) => Value::List(values.iter().rev().cloned().collect()),
-        Value::Choice(values) => Value::choice(values.iter().map(reverse).collect()),
-        _ => Value::Unknown,
-    }
-}
-
-/// `value[start:end]`, counted from the end if negative.
-pub(super) fn part(value: &Value, start: i64, end: Option<i64>) -> Value {
-    let range = |length: usize| {
-        let length = i64::try_from(length).unwrap_or(i64::MAX);
-        let clamp = |at: i64| if at < 0 { at.saturating_add(length).max(0) } else { at.min(length) };
-        let (from, to) = (clamp(start), clamp(end.unwrap_or(length)));
-        (usize::try_from(from).unwrap_or(0), usize::try_from(to - from).unwrap_or(0))
-    };
-    match value {
-        _ if start == i64::MAX => match value {
-            Value::List(values) => any_of(values),
-            _ => Value::Unknown,
-        },
-        Value::Text(text) if !text.contains([HOLE, value::HOME]) => {
-            let (from, count) = range(text.chars().count());
-            Value::Text(text.chars().skip(from).take(count).collect())
-        }
-        Value::List(values) if values.iter().any(Value::is_open) => any_of(values),
-        Value::List(values) => {
-            let (from, count) = range(values.len());
-            Value::List(values.iter().skip(from).take(count).cloned().collect())
-        }
-        _ => Value::Unknown,
-    }
-}
-
-/// A list of any of these, or of none.
-fn any_of(values: &[Value]) -> Value {
-    let mut items: Vec<Value> = Vec::new();
-    for value in values {
-        let own = if let Value::Choice(values) = value { values.as_slice() } else { std::slice::from_ref(value) };
-        for value in own {
-            let again = |one: &Value| one.known().is_some() && one.known() == value.known();
-            if !items.iter().any(again) {
-                items.push(value.clone());
-            }
-        }
-    }
-    items.push(Value::Unknown);
-    Value::some_of(items)
-}
-
-/// The items with the separator between them. ScriptEffectKind is no list is one hole.
-pub(super) fn joined(separator: &str, list: &Value) -> Value {
-    match list {
-        Value::List(values) => {
-            let mut text = String::new();
-            for (index, value) in values.iter().enumerate() {
-                if index > 0 {
-                    text.push_str(separator);
-                }
-                text.push_str(&value.shape());
-                if text.len() > value::LONGEST {
-                    return Value::Unknown;
-                }
-            }
-            Value::Text(text)
-        }
-        Value::Text(text) => {
-            if text.chars().nth(4096).is_some() {
-                return Value::Unknown;
-            }
-            let parts: Vec<String> = text.chars().map(String::from).collect();
-            Value::Text(parts.join(separator))
-        }
-        _ => Value::Unknown,
-    }
 }

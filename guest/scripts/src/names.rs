@@ -1,4 +1,4 @@
-//! ScriptEffectKind names mean in each language: under which one the tables have a function, constants, words of the language.
+//! What names mean in each language: under which one the tables have a function, constants, words of the language.
 
 use super::value::{self, Value};
 use super::{Language, Origin, Setting, script_args};
@@ -85,7 +85,7 @@ pub(super) fn full(language: Language, name: &str) -> String {
     name
 }
 
-/// ScriptEffectKind a name stands for, if it is no function.
+/// What a name stands for, if it is no function.
 pub(super) fn constant(language: Language, name: &str, setting: &Setting) -> Option<Value> {
     let origin = &setting.origin;
     Some(match (language, name) {

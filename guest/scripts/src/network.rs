@@ -2,7 +2,6 @@
 
 use super::ScriptEffectKind;
 use super::arguments::{Args, argument};
-use super::calls::perform;
 use super::evaluator::Evaluator;
 use super::tables::Act;
 use super::value::{self, Value};
@@ -21,7 +20,7 @@ pub(super) fn node_http(evaluator: &mut Evaluator, args: &Args) -> Value {
 
 pub(super) fn url(args: &Args) -> Value {
     let url = match args.value(1) {
-        // ScriptEffectKind is absolute takes nothing of its base.
+        // What is absolute takes nothing of its base.
         Some(base) if base.known().is_none() => Value::Unknown,
         Some(base) => base.clone().plus(argument(args, 0)),
         None => argument(args, 0),
@@ -52,12 +51,12 @@ pub(super) fn perl_socket(evaluator: &mut Evaluator, args: &Args) -> Value {
 }
 
 pub(super) fn curl(evaluator: &mut Evaluator, args: &Args) -> Value {
-    if args.values.is_empty() { Value::Unknown } else { perform(evaluator, Act::Send(0), args) }
+    if args.values.is_empty() { Value::Unknown } else { evaluator.perform(Act::Send(0), args) }
 }
 
 pub(super) fn curl_option(evaluator: &mut Evaluator, args: &Args) -> Value {
     match args.value(1) {
-        Some(Value::Name(option)) if option == "curlopt_url" => perform(evaluator, Act::Send(2), args),
+        Some(Value::Name(option)) if option == "curlopt_url" => evaluator.perform(Act::Send(2), args),
         _ => Value::Unknown,
     }
 }

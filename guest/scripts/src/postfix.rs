@@ -1,15 +1,16 @@
-//! ScriptEffectKind stands behind a value: members, indexes, calls.
+//! What stands behind a value: members, indexes, calls.
 
 use std::ops::{ControlFlow, Range};
 
 use super::arguments::Args;
-use super::classes::{is_object, of_object};
+use super::classes::is_object;
 use super::cursor::Cursor;
 use super::evaluator::{DEEPEST, Evaluator};
 use super::expressions::assignment;
-use super::lex::Kind;
+use super::objects::of_object;
+use super::tokens::Kind;
 use super::value::{Function, HOLE, HOME, Value};
-use super::{Language, ScriptEffectKind, calls, methods, names, script_args, tables, value};
+use super::{Language, ScriptEffectKind, methods, names, script_args, sequences, tables, value};
 
 /// Maps with more items than this are not followed when another one is set.
 const MOST_SET: usize = 32;
@@ -17,7 +18,7 @@ const MOST_SET: usize = 32;
 /// The value up to here: what stands behind it goes on from it, or it is the last one.
 type Step = ControlFlow<Value, Value>;
 
-/// ScriptEffectKind is known of a value besides it.
+/// What is known of a value besides it.
 struct Chain<'t> {
     /// The variable that it comes from.
     base: Option<&'t str>,
@@ -109,7 +110,7 @@ impl Evaluator {
             c.at += 1;
             c.lines();
             let assigned = self.expression(c, 2);
-            calls::escape(self, &assigned);
+            self.escape(&assigned);
             if chain.whole && chain.base.is_some_and(|base| is_object(language, base)) {
                 self.set_field(name, if equals { assigned } else { Value::Unknown });
                 return Step::Break(Value::Unknown);
@@ -153,7 +154,7 @@ impl Evaluator {
             if let Some(field) = self.field(name) {
                 return Step::Continue(field);
             }
-            // ScriptEffectKind is set in the body of a class. Another variable may have its name, and it may be set from outside.
+            // What is set in the body of a class. Another variable may have its name, and it may be set from outside.
             let in_body = if language == Language::Php { format!("${name}") } else { name.to_owned() };
             if self.classes.methods(name).is_none()
                 && let Some(value) = self.variable(&in_body)
@@ -232,19 +233,19 @@ impl Evaluator {
             && let Key::At(pattern) = key
         {
             more.insert(0, pattern);
-            return Step::Continue(calls::call(self, "Dir.[]", Args::of(more, at)));
+            return Step::Continue(self.call_named("Dir.[]", Args::of(more, at)));
         }
         if several {
-            if calls::is_dangerous(language, &value) {
+            if tables::is_dangerous(language, &value) {
                 self.incomplete();
             }
             return Step::Continue(Value::Unknown);
         }
         Step::Continue(match key {
-            Key::Reverse => methods::reverse(&value),
-            Key::Part(start, end) => methods::part(&value, start, end),
+            Key::Reverse => sequences::reverse(&value),
+            Key::Part(start, end) => sequences::part(&value, start, end),
             Key::At(key) => {
-                if key.known().is_none() && !matches!(key, Value::Number(_)) && calls::is_dangerous(language, &value) {
+                if key.known().is_none() && !matches!(key, Value::Number(_)) && tables::is_dangerous(language, &value) {
                     self.incomplete();
                     self.effect(ScriptEffectKind::Eval(super::Text::Shape(HOLE.to_string())), &at);
                 }
@@ -277,7 +278,7 @@ impl Evaluator {
         let plain = c.mark() == Some("=");
         c.at += 1;
         let assigned = self.expression(c, 2);
-        calls::escape(self, &assigned);
+        self.escape(&assigned);
         if matches!(value, Value::Name(name) if matches!(name.as_str(), "globals" | "locals")) {
             match key {
                 Key::At(key) if key.known().is_some() => self.set(key.known().unwrap_or_default(), assigned),
@@ -329,7 +330,7 @@ impl Evaluator {
         Step::Continue(self.call(value, args))
     }
 
-    /// ScriptEffectKind is between square brackets: a key, `::-1`, `1:3`. ScriptEffectKind it does not understand is left to be read.
+    /// What is between square brackets: a key, `::-1`, `1:3`. What it does not understand is left to be read.
     fn slice(&mut self, inner: &mut Cursor<'_>) -> Key {
         if self.language == Language::Python {
             if inner.mark() == Some(":") && inner.mark_at(1) == Some(":") && inner.mark_at(2) == Some("-") {
@@ -358,7 +359,7 @@ impl Evaluator {
     pub(super) fn member(&mut self, value: Value, name: &str) -> Value {
         match value {
             Value::Name(full) if full.len() + name.len() < 200 => {
-                // ScriptEffectKind is set in a Python class.
+                // What is set in a Python class.
                 if self.classes.may_hold(&full, name)
                     && let Some(value) = self.variable(name)
                 {
@@ -414,7 +415,7 @@ impl Evaluator {
                 let Some(index) = usize::try_from(index).ok().filter(|index| *index < values.len()) else {
                     return Value::Unknown;
                 };
-                // ScriptEffectKind stands between may be any number of items.
+                // What stands between may be any number of items.
                 let between = if *at < 0 { values.get(index + 1..) } else { values.get(..index) };
                 let found = values.get(index).cloned().unwrap_or(Value::Unknown);
                 if between.unwrap_or_default().iter().any(Value::is_open) { found.or(Value::Unknown) } else { found }
@@ -431,7 +432,7 @@ impl Evaluator {
             },
             (Value::Text(text), Value::Number(at)) => {
                 let at = usize::try_from(*at).ok().filter(|at| *at < 4096);
-                // ScriptEffectKind is unknown may be any number of letters.
+                // What is unknown may be any number of letters.
                 let known = at.filter(|at| !text.chars().take(at + 1).any(|char| matches!(char, HOLE | HOME)));
                 let char = known.and_then(|at| text.chars().nth(at));
                 char.map_or(Value::Unknown, |char| Value::Text(char.to_string()))
@@ -454,7 +455,7 @@ impl Evaluator {
             && let Some(changed) = methods::changed(self.language, &value, name, &args)
         {
             for arg in &args.values {
-                calls::escape(self, &arg.value);
+                self.escape(&arg.value);
             }
             self.changed |= self.frames.iter().any(|frame| frame.bound.iter().any(|(name, _)| name == base));
             if whole {
@@ -462,7 +463,7 @@ impl Evaluator {
             } else {
                 self.spoil(base);
             }
-            // ScriptEffectKind is taken out, and the list itself where that is given back, are read as of any other list.
+            // What is taken out, and the list itself where that is given back, are read as of any other list.
             if matches!(value, Value::Map(_)) && !matches!(name, "pop" | "setdefault" | "delete_if" | "keep_if")
                 || !matches!(value, Value::Map(_))
                     && matches!(name, "append" | "push" | "add" | "extend" | "insert" | "unshift" | "prepend" | "clear")
@@ -541,16 +542,12 @@ impl Evaluator {
                 let class =
                     if self.language == Language::Ruby { name.strip_suffix(".new") } else { Some(name.as_str()) };
                 let Some(maker) = class.and_then(|class| self.classes.maker(class)) else {
-                    return calls::call(self, &name, args);
+                    return self.call_named(&name, args);
                 };
                 let own = if self.language == Language::Python { of_object(&args) } else { args.clone() };
                 self.invoke(&maker, &own);
                 // A class of the script's may have the name of one that is known.
-                if tables::find(self.language, &name).is_some() {
-                    calls::call(self, &name, args)
-                } else {
-                    Value::Unknown
-                }
+                if tables::find(self.language, &name).is_some() { self.call_named(&name, args) } else { Value::Unknown }
             }
             Value::Function(function) => self.invoke(&function, &args),
             Value::Bound(receiver, name) => methods::call(self, *receiver, &name, args),
@@ -570,7 +567,7 @@ impl Evaluator {
                     self.effect(ScriptEffectKind::Eval(super::Text::Shape(HOLE.to_string())), &args.at);
                     Value::Unknown
                 } else {
-                    calls::call(self, &name.to_ascii_lowercase(), args)
+                    self.call_named(&name.to_ascii_lowercase(), args)
                 }
             }
             Value::Unknown if matches!(self.language, Language::Php) => {
@@ -579,7 +576,7 @@ impl Evaluator {
             }
             _ => {
                 for arg in &args.values {
-                    calls::escape(self, &arg.value);
+                    self.escape(&arg.value);
                 }
                 Value::Unknown
             }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::ScriptEffectKind;
 use super::arguments::{Arg, Args, arg, argument};
-use super::calls::perform;
 use super::evaluator::Evaluator;
 use super::tables::Act;
 use super::value::{self, HOLE, Value};
@@ -226,11 +225,11 @@ pub(super) fn node_fork(evaluator: &mut Evaluator, args: &Args) -> Value {
 }
 
 pub(super) fn open3(evaluator: &mut Evaluator, args: &Args) -> Value {
-    perform(evaluator, Act::ShellOrRun, &args.skip(3))
+    evaluator.perform(Act::ShellOrRun, &args.skip(3))
 }
 
 pub(super) fn open2(evaluator: &mut Evaluator, args: &Args) -> Value {
-    perform(evaluator, Act::ShellOrRun, &args.skip(2))
+    evaluator.perform(Act::ShellOrRun, &args.skip(2))
 }
 
 pub(super) fn ruby_system(evaluator: &mut Evaluator, args: &Args) -> Value {

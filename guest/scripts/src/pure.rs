@@ -2,6 +2,7 @@
 
 use super::arguments::{Arg, Args, argument};
 use super::evaluator::Evaluator;
+use super::sequences::{self, decode, letters, reverse};
 use super::value::{self, HOLE, Value};
 use super::{Language, Origin};
 
@@ -40,7 +41,7 @@ fn only(args: &Args) -> Value {
 pub(super) fn listed(args: &Args) -> Value {
     match argument(args, 0) {
         value @ Value::Map(_) => Value::List(value.elements(Language::Python)),
-        Value::Text(text) => super::methods::letters(&text),
+        Value::Text(text) => letters(&text),
         value => value,
     }
 }
@@ -53,7 +54,7 @@ pub(super) fn some(args: &Args) -> Value {
 /// JavaScript's `Array.from`; a function behind the list makes other items of it.
 pub(super) fn array_from(args: &Args) -> Value {
     match only(args) {
-        Value::Text(text) => super::methods::letters(&text),
+        Value::Text(text) => letters(&text),
         value @ Value::List(_) => value,
         _ => Value::List(vec![Value::Unknown]),
     }
@@ -148,13 +149,13 @@ pub(super) fn ord(args: &Args) -> Value {
 }
 
 pub(super) fn reversed(args: &Args) -> Value {
-    super::methods::reverse(&only(args))
+    reverse(&only(args))
 }
 
 pub(super) fn perl_reverse(args: &Args) -> Value {
     // One text is turned round in scalar context, and stays as it is where a list is wanted; several are a list.
     match args.values.as_slice() {
-        [Arg { value: value @ Value::Text(_), .. }] => value.clone().or(super::methods::reverse(value)),
+        [Arg { value: value @ Value::Text(_), .. }] => value.clone().or(reverse(value)),
         values => Value::List(values.iter().rev().map(|arg| arg.value.clone()).collect()),
     }
 }
@@ -184,11 +185,11 @@ pub(super) fn unhex(args: &Args) -> Value {
 }
 
 pub(super) fn codecs_decode(args: &Args) -> Value {
-    super::methods::decode(&argument(args, 0), argument(args, 1).known().unwrap_or("utf8"))
+    decode(&argument(args, 0), argument(args, 1).known().unwrap_or("utf8"))
 }
 
 pub(super) fn rot13(args: &Args) -> Value {
-    super::methods::decode(&argument(args, 0), "rot13")
+    decode(&argument(args, 0), "rot13")
 }
 
 /// PHP's `urldecode`: a `+` is a blank.
@@ -219,7 +220,7 @@ pub(super) fn buffer(args: &Args) -> Value {
     match args.value(0) {
         Some(Value::List(values)) => characters(values),
         Some(value) => match args.value(1) {
-            Some(encoding) => super::methods::decode(value, encoding.known().unwrap_or("?")),
+            Some(encoding) => decode(value, encoding.known().unwrap_or("?")),
             None => value.clone(),
         },
         None => Value::Unknown,
@@ -227,18 +228,18 @@ pub(super) fn buffer(args: &Args) -> Value {
 }
 
 pub(super) fn str_join(args: &Args) -> Value {
-    super::methods::joined(&argument(args, 0).shape(), &argument(args, 1))
+    sequences::joined(&argument(args, 0).shape(), &argument(args, 1))
 }
 
 pub(super) fn perl_join(args: &Args) -> Value {
     let values = args.values.iter().skip(1).map(|arg| arg.value.clone()).collect();
-    super::methods::joined(&argument(args, 0).shape(), &Value::List(values))
+    sequences::joined(&argument(args, 0).shape(), &Value::List(values))
 }
 
 pub(super) fn implode(args: &Args) -> Value {
     match argument(args, 0) {
-        list @ Value::List(_) => super::methods::joined(&args.value(1).map_or(String::new(), Value::shape), &list),
-        separator => super::methods::joined(&separator.shape(), &argument(args, 1)),
+        list @ Value::List(_) => sequences::joined(&args.value(1).map_or(String::new(), Value::shape), &list),
+        separator => sequences::joined(&separator.shape(), &argument(args, 1)),
     }
 }
 
@@ -388,7 +389,7 @@ pub(super) fn path_split(args: &Args) -> Value {
     Value::List(vec![dirname(args), basename(args)])
 }
 
-/// ScriptEffectKind Node's `path.parse` tells of a path.
+/// What Node's `path.parse` tells of a path.
 pub(super) fn path_parse(args: &Args) -> Value {
     Value::Map(vec![("dir".to_owned(), dirname(args)), ("base".to_owned(), basename(args))])
 }
@@ -401,7 +402,7 @@ pub(super) fn own_file(evaluator: &mut Evaluator, args: &Args) -> Value {
     }
 }
 
-/// ScriptEffectKind Node's `os.userInfo` tells.
+/// What Node's `os.userInfo` tells.
 pub(super) fn user_info(_: &Args) -> Value {
     // As Node, Python and PHP call it.
     Value::Map(["homedir", "pw_dir", "dir"].map(|name| (name.to_owned(), Value::home())).to_vec())

@@ -1,24 +1,12 @@
-//! ScriptEffectKind a script was given behind its name: `sys.argv` and its kin, and what Python's `argparse` makes of it.
+//! What a script was given behind its name: `sys.argv` and its kin, and what Python's `argparse` makes of it.
 
 use super::arguments::Args;
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, Expected};
 use super::value::Value;
 use super::{Arguments, Setting, Text};
 
 /// The name of what `parse_args` gives.
 pub(super) const NAMESPACE: &str = "argparse.Namespace";
-
-/// One call of `add_argument`.
-pub(super) struct Expected {
-    /// The attribute that it becomes.
-    attribute: String,
-    /// `-o`, `--output`; none of what stands by its place.
-    flags: Vec<String>,
-    /// It may be several, as a list.
-    several: bool,
-    /// `type=Path`
-    path: bool,
-}
 
 /// So many places of the list of arguments are told apart at most.
 const MOST_PLACES: usize = 12;
@@ -113,7 +101,7 @@ fn is_flag(text: &Text) -> bool {
     matches!(text, Text::Known(text) if text.len() > 1 && text.starts_with('-'))
 }
 
-/// ScriptEffectKind stands behind one of these flags: in its own word, or in the next ones. A long flag may be shortened.
+/// What stands behind one of these flags: in its own word, or in the next ones. A long flag may be shortened.
 fn behind(all: &[Text], flags: &[String]) -> Vec<Value> {
     let mut found = Vec::new();
     for (at, text) in all.iter().enumerate() {

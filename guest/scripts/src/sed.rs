@@ -169,7 +169,7 @@ impl Reader<'_> {
             match self.peek() {
                 Some('e') => {
                     self.next();
-                    // ScriptEffectKind it runs is the line after the replacement: all of it known only if it replaces all.
+                    // What it runs is the line after the replacement: all of it known only if it replaces all.
                     self.complete = false;
                     let text = self.script.get(replacement.clone()).unwrap_or_default();
                     let plain = !text.contains(['&', '\\', HOME]);

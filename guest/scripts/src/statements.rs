@@ -4,10 +4,10 @@ use super::arguments::Args;
 use super::classes::is_maker;
 use super::cursor::Cursor;
 use super::evaluator::Evaluator;
-use super::lex::{Kind, Token};
 use super::tables::exported;
+use super::tokens::{Kind, Token};
 use super::value::Value;
-use super::{Language, ScriptEffectKind, calls, code};
+use super::{Language, ScriptEffectKind, code};
 
 impl Evaluator {
     pub(super) fn statement(&mut self, c: &mut Cursor<'_>) -> Value {
@@ -114,7 +114,7 @@ impl Evaluator {
                 c.eat(":");
                 Some(Value::Unknown)
             }
-            // ScriptEffectKind another generator gives, this one does too.
+            // What another generator gives, this one does too.
             "yield" => {
                 c.at += 1;
                 let all = c.eat_name("from");
@@ -135,7 +135,7 @@ impl Evaluator {
                 c.at += 1;
                 let value = self.expression(c, 2);
                 let at = c.span(from + 1);
-                Some(calls::call(self, "exec", Args::of(vec![value], at)))
+                Some(self.call_named("exec", Args::of(vec![value], at)))
             }
             _ if c.mark_at(1) == Some(":") => self.annotated(c),
             _ => None,
@@ -678,7 +678,7 @@ impl Evaluator {
                 let from = c.at;
                 let value = self.expression(c, 1);
                 let at = c.span(from);
-                Some(calls::call(self, "include", Args::of(vec![value], at)))
+                Some(self.call_named("include", Args::of(vec![value], at)))
             }
             "echo" | "print" | "else" | "do" | "try" | "finally" | "global" | "static" | "const" | "public"
             | "private" | "protected" | "abstract" | "final" | "case" | "throw" => {

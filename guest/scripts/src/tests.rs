@@ -238,7 +238,7 @@ fn python() {
         ("import subprocess, shlex; subprocess.run(shlex.split('rm -rf /'))", "run rm,-rf,/"),
         ("import subprocess; subprocess.run(['rm','-rf','x'], cwd='/etc')", "sh cd '/etc' && 'rm' '-rf' 'x'"),
         ("import subprocess; subprocess.run('rm x', shell=True, cwd='/etc')", "sh cd '/etc' && { rm x\\n}"),
-        // ScriptEffectKind is not known of it is one word, or the folder.
+        // What is not known of it is one word, or the folder.
         ("import subprocess; subprocess.run(['git','log',input()], cwd='d')", "in d: run git,log,?"),
         ("import subprocess; subprocess.run(['rm','-rf','x'], cwd=input())", "in ?: run rm,-rf,x"),
         ("import subprocess; subprocess.run('rm x', shell=True, cwd=input())", "in ?: sh rm x"),
@@ -315,7 +315,7 @@ fn python() {
         ("import hashlib; print(hashlib.sha256(b'x').hexdigest())", ""),
         ("import collections; c = collections.Counter(); c.update('x')", ""),
         ("print({k: v for k, v in {'a': 1}.items()})", ""),
-        // ScriptEffectKind is not known.
+        // What is not known.
         ("import mymodule; mymodule.go()", "!"),
         ("import os; os.frobnicate('x')", "!"),
         ("import os; g(os)", "!"),
@@ -354,7 +354,7 @@ fn python() {
         ("import os\nfor p in 'a\\nb'.splitlines(): os.remove(p)", "delete a; delete b"),
         ("import configparser, os\nc = configparser.ConfigParser()\nc.read(os.path.expanduser('~/.aws/credentials'))", "read ~/.aws/credentials"),
         ("import tarfile; tarfile.open('x').extractall('/root'); import shutil; shutil.unpack_archive('x.zip', 'out')", "read x; write /root/?; write out/?!"),
-        // ScriptEffectKind is above the folder where it runs.
+        // What is above the folder where it runs.
         ("from pathlib import Path; import shutil; shutil.rmtree(Path.cwd().parent / 'x')", "tree ../x"),
         ("import os; os.remove(os.path.join(os.path.dirname(os.getcwd()), 'x'))", "delete ../x"),
         ("from pathlib import Path; (Path('a').resolve().parent.parent / 'x').unlink(); (Path('a/b').parent / 'x').unlink()", "delete ../x; delete a/x"),
@@ -831,7 +831,7 @@ fn a_script_knows_where_it_stands() {
     }
 }
 
-/// ScriptEffectKind is done to any argument, and never to those alone: which is which cannot be told.
+/// What is done to any argument, and never to those alone: which is which cannot be told.
 #[test]
 fn a_script_knows_its_arguments() {
     let both = "delete /a; delete b; delete ?";
@@ -888,7 +888,7 @@ fn what_argparse_makes_of_arguments() {
             "delete /a; delete /b; delete ?",
         ),
         ("a = unknown().parse_args()\nos.remove(a.out)", "--out /a --keep /k", "delete /a; delete ?"),
-        // ScriptEffectKind is called on each.
+        // What is called on each.
         ("p.add_argument('f', type=os.remove)\np.parse_args()", "/a", "delete /a; delete ?!"),
     ];
     for (script, words, expected) in cases {
@@ -984,7 +984,7 @@ fn sed() {
     ]);
 }
 
-/// ScriptEffectKind is too long to be read to its end is unknown: its beginning says nothing of the rest.
+/// What is too long to be read to its end is unknown: its beginning says nothing of the rest.
 #[test]
 fn long_texts_are_unknown() {
     let empty = "\"\" ".repeat(130);
@@ -1007,7 +1007,7 @@ fn long_texts_are_unknown() {
     );
 }
 
-/// ScriptEffectKind lies beyond a limit is as good as a text for a shell that is not known, if it may touch files or processes.
+/// What lies beyond a limit is as good as a text for a shell that is not known, if it may touch files or processes.
 #[test]
 fn what_is_beyond_a_limit_is_not_read() {
     let names = |count: usize| format!("for p in [{}'/x']: open(p)", "'a',".repeat(count));
@@ -1123,7 +1123,7 @@ fn any_input_has_an_answer() {
     }
 }
 
-/// ScriptEffectKind nests, or grows when it is evaluated, neither overflows the stack nor takes more than its length.
+/// What nests, or grows when it is evaluated, neither overflows the stack nor takes more than its length.
 #[test]
 fn long_input_has_an_answer() {
     let units = [

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lex::{Kind, Part, Tokens};
+use super::tokens::{Kind, Part, Tokens};
 
 /// Modules that call nothing by its name. A script that imports others may have its functions called by them.
 const PLAIN_MODULES: &[&str] = &[

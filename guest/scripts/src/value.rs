@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lex::Tokens;
+use super::tokens::Tokens;
 use super::{Language, Text};
 use toolgate_shell_syntax::decode::{self, Base64};
 use toolgate_shell_syntax::path;
@@ -21,10 +21,10 @@ const DEEPEST: usize = 16;
 pub(super) const MOST: usize = 256;
 /// So many values that are alike are listed one by one.
 const MOST_ALIKE: usize = 16;
-/// Stands behind a hole that is one of more values than are kept. A effect with it is not read.
+/// Stands behind a hole that is one of more values than are kept. An effect with it is not read.
 pub(super) const MORE: char = '\u{2}';
 
-/// ScriptEffectKind an expression gives.
+/// What an expression gives.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     /// With [`HOLE`] and [`HOME`] in it.
@@ -50,7 +50,7 @@ pub(super) struct Function {
     pub(super) parameters: Range<usize>,
     pub(super) tokens: Rc<Tokens>,
     pub(super) body: Range<usize>,
-    /// ScriptEffectKind the parameters of the functions around it were when it was made.
+    /// What the parameters of the functions around it were when it was made.
     pub(super) captured: Vec<(String, Value)>,
 }
 
@@ -67,7 +67,7 @@ impl Value {
         Value::Text(HOME.to_string())
     }
 
-    /// About how many bytes a copy of it takes. ScriptEffectKind is nested too deep is too large.
+    /// About how many bytes a copy of it takes. What is nested too deep is too large.
     pub(super) fn size(&self) -> usize {
         self.size_at(0)
     }
@@ -205,7 +205,7 @@ impl Value {
         }
     }
 
-    /// ScriptEffectKind going through it gives: the keys of a Python dictionary, the values of any other list or map.
+    /// What going through it gives: the keys of a Python dictionary, the values of any other list or map.
     pub(super) fn elements(self, language: Language) -> Vec<Value> {
         match self {
             Value::Map(entries) if language == Language::Python => {
@@ -386,7 +386,7 @@ pub(super) fn dirname(path: &str) -> String {
     if bare.starts_with(HOME) && !bare.contains(HOLE) {
         return format!("{HOME}/..");
     }
-    // ScriptEffectKind is above an unknown part is unknown.
+    // What is above an unknown part is unknown.
     if bare.contains([HOLE, HOME]) {
         return HOLE.to_string();
     }
@@ -540,4 +540,10 @@ pub(super) fn ascii(code: i64) -> char {
 /// The character of a code, a hole if there is none.
 pub(super) fn character(code: i64) -> char {
     u32::try_from(code).ok().and_then(char::from_u32).filter(|char| *char != HOME).unwrap_or(HOLE)
+}
+
+/// Whether a text is a path in a home folder by its look.
+pub(super) fn is_at_home(text: &str) -> bool {
+    let home = ["~/", "/home/", "/root/", "/Users/"].iter().any(|home| text.starts_with(home));
+    (home || text.starts_with(HOME)) && !text.contains(char::is_whitespace)
 }

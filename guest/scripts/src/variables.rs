@@ -1,8 +1,8 @@
-//! ScriptEffectKind names stand for: setting them, looking them up, taking a value apart for several.
+//! What names stand for: setting them, looking them up, taking a value apart for several.
 
 use super::cursor::{Cursor, default_at, places, split};
 use super::evaluator::Evaluator;
-use super::lex::Kind;
+use super::tokens::Kind;
 use super::value::{MORE, Value};
 use super::{Language, methods, names};
 
@@ -85,7 +85,7 @@ impl Evaluator {
         }
     }
 
-    /// ScriptEffectKind each of the names gets: `a`, `a, b`, `(a, (b, c))`, `[a, ...b]`, `{a, b: c = d}`.
+    /// What each of the names gets: `a`, `a, b`, `(a, (b, c))`, `[a, ...b]`, `{a, b: c = d}`.
     pub(super) fn targets(&mut self, targets: &Cursor<'_>, value: Value, depth: usize) -> Vec<(String, Value)> {
         let mut c = targets.part(targets.at, targets.end);
         while matches!(c.name(), Some("my" | "our" | "local" | "const" | "let" | "var")) && c.at + 1 < c.end {
@@ -165,7 +165,7 @@ impl Evaluator {
         bound
     }
 
-    /// ScriptEffectKind a target gets that may have a default value behind it, which is cut off.
+    /// What a target gets that may have a default value behind it, which is cut off.
     fn or_default(&mut self, target: &mut Cursor<'_>, value: Value) -> Value {
         let Some(equals) = default_at(target) else { return value };
         let mut default = target.part(equals + 1, target.end);

@@ -1,19 +1,19 @@
-//! Between the contract's types and this crate's.
+//! Calls from the host: the functions that [`plugin!`](crate::plugin) exports call the plugin's traits through these.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::bindings::capabilities::toolgate::plugin::{files as wit_files, git as wit_git, message, types};
+use crate::bindings::capabilities::toolgate::plugin::types;
 use crate::bindings::execution::exports::toolgate::plugin::execution_observer;
 use crate::bindings::lifecycle::exports::toolgate::plugin::lifecycle;
 use crate::bindings::observer::exports::toolgate::plugin::tool_observer;
 use crate::bindings::tools::exports::toolgate::plugin::provided_tools;
 use crate::bindings::turns::exports::toolgate::plugin::turn_observer;
-use crate::host::{Change, ChangedFile, ConfigFile, Delivery, FileKind, FileStat, Outgoing, RealPath};
+use crate::convert::level;
 use crate::{
-    Action, Addition, Call, Decision, Diagnostic, Ended, Error, Evidence, Execution, Field, Finding, Follows, Gate,
-    Kind, Level, Memory, Observer, Permission, Plugin, Predicate, Session, Started, Tool, ToolOutput, ToolResult,
-    Tools, Tracker, Truth, Turn, Turns, Updated, Verdict,
+    Action, Addition, Call, Decision, Diagnostic, Ended, Evidence, Execution, Field, Finding, Follows, Gate, Kind,
+    Level, Memory, Observer, Permission, Plugin, Predicate, Session, Started, Tool, ToolOutput, ToolResult, Tools,
+    Tracker, Truth, Turn, Turns, Updated, Verdict,
 };
 
 /// A text that the host or the agent wrote; null if it is no JSON.
@@ -183,71 +183,5 @@ fn finding(finding: Finding) -> types::Finding {
         },
         reason: finding.reason,
         evidence: finding.evidence.into_iter().map(evidence).collect(),
-    }
-}
-
-pub(crate) fn level(level: Level) -> types::Level {
-    match level {
-        Level::Debug => types::Level::Debug,
-        Level::Info => types::Level::Info,
-        Level::Warning => types::Level::Warning,
-        Level::Error => types::Level::Error,
-    }
-}
-
-pub(crate) fn error(error: types::Error) -> Error {
-    match error {
-        types::Error::Denied(why) => Error::Denied(why),
-        types::Error::NotFound(why) => Error::NotFound(why),
-        types::Error::Timeout => Error::Timeout,
-        types::Error::TooLarge(limit) => Error::TooLarge(limit),
-        types::Error::Unavailable(why) => Error::Unavailable(why),
-        types::Error::Invalid(why) => Error::Invalid(why),
-        types::Error::Other(why) => Error::Other(why),
-    }
-}
-
-pub(crate) fn file_stat(stat: wit_files::FileStat) -> FileStat {
-    let kind = match stat.kind {
-        wit_files::FileKind::File => FileKind::File,
-        wit_files::FileKind::Directory => FileKind::Directory,
-        wit_files::FileKind::Symlink => FileKind::Symlink,
-        wit_files::FileKind::Other => FileKind::Other,
-        wit_files::FileKind::Hidden => FileKind::Hidden,
-    };
-    FileStat { kind, size: stat.size, modified: stat.modified }
-}
-
-pub(crate) fn real_path(real: wit_files::RealPath) -> RealPath {
-    RealPath { path: real.path, exists: real.exists }
-}
-
-pub(crate) fn config_file(file: wit_files::ConfigFile) -> ConfigFile {
-    ConfigFile { path: file.path, layer: file.layer, content: file.content.map_err(error) }
-}
-
-pub(crate) fn changed_file(file: wit_git::ChangedFile) -> ChangedFile {
-    let change = match file.change {
-        wit_git::Change::Added => Change::Added,
-        wit_git::Change::Modified => Change::Modified,
-        wit_git::Change::Deleted => Change::Deleted,
-        wit_git::Change::Renamed => Change::Renamed,
-        wit_git::Change::Untracked => Change::Untracked,
-    };
-    ChangedFile { path: file.path, change }
-}
-
-pub(crate) fn outgoing(outgoing: Outgoing) -> message::Outgoing {
-    message::Outgoing {
-        kind: outgoing.kind,
-        text: outgoing.text,
-        details: outgoing.details,
-        visible: outgoing.visible,
-        delivery: match outgoing.delivery {
-            Delivery::Steer => message::Delivery::Steer,
-            Delivery::FollowUp => message::Delivery::FollowUp,
-            Delivery::NextTurn => message::Delivery::NextTurn,
-        },
-        trigger_turn: outgoing.trigger_turn,
     }
 }

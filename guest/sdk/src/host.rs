@@ -2,16 +2,20 @@
 //!
 //! Outside a component, as in a test of a plugin's logic, everything is [`Error::Unavailable`].
 
+mod types;
+
+pub use types::{Change, ChangedFile, ConfigFile, Delivery, FileKind, FileStat, Outgoing, RealPath};
+
 use crate::{Error, Level};
 
 #[cfg(target_family = "wasm")]
-use crate::{bindings::capabilities::toolgate::plugin as imports, glue};
+use crate::{bindings::capabilities::toolgate::plugin as imports, convert};
 
 macro_rules! ask {
     ($($argument:ident),*; $answer:expr) => {{
         #[cfg(target_family = "wasm")]
         {
-            $answer.map_err(glue::error)
+            $answer.map_err(convert::error)
         }
         #[cfg(not(target_family = "wasm"))]
         {
@@ -21,110 +25,12 @@ macro_rules! ask {
     }};
 }
 
-/// What a path names, links not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A device, a socket, a pipe.
-    Other,
-    /// Something that may not be looked at, or nothing.
-    Hidden,
-}
-
-/// What the file system says of a path, links not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileStat {
-    /// What is there.
-    pub kind: FileKind,
-    /// In bytes.
-    pub size: u64,
-    /// Milliseconds since 1970; 0 if the file system does not say.
-    pub modified: u64,
-}
-
-/// Where a path really leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RealPath {
-    /// Links resolved, as far as the path exists.
-    pub path: String,
-    /// Whether the whole path exists.
-    pub exists: bool,
-}
-
-/// A configuration file that exists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigFile {
-    /// Where it was read from.
-    pub path: String,
-    /// Who may have written it: `user` or `project`.
-    pub layer: String,
-    /// As stored; an error if it cannot be read.
-    pub content: Result<Vec<u8>, Error>,
-}
-
-/// How a file differs from the last commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Known to git now.
-    Added,
-    /// Other content or mode.
-    Modified,
-    /// Gone.
-    Deleted,
-    /// Under another path.
-    Renamed,
-    /// Not known to git.
-    Untracked,
-}
-
-/// A file that differs from the last commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangedFile {
-    /// Absolute, its path now.
-    pub path: String,
-    /// How it differs.
-    pub change: Change,
-}
-
-/// When a message is handed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// At once.
-    Steer,
-    /// When the agent has finished its turn.
-    FollowUp,
-    /// With the user's next message.
-    NextTurn,
-}
-
-/// A message for the conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
-    /// Names the kind of message.
-    pub kind: String,
-    /// What the agent reads.
-    pub text: String,
-    /// For the renderer, a JSON text; empty for nothing.
-    pub details: String,
-    /// Whether the person sees it.
-    pub visible: bool,
-    /// When it is handed over.
-    pub delivery: Delivery,
-    /// Whether it starts a turn of the agent's.
-    pub trigger_turn: bool,
-}
-
 /// `files`: looks at many paths at once, in their order; none for a path that is not there.
 ///
 /// # Errors
 /// As the module says.
 pub fn stat(paths: &[String]) -> Result<Vec<Option<FileStat>>, Error> {
-    ask!(paths; imports::files::stat(paths).map(|found| found.into_iter().map(|one| one.map(glue::file_stat)).collect()))
+    ask!(paths; imports::files::stat(paths).map(|found| found.into_iter().map(|one| one.map(convert::file_stat)).collect()))
 }
 
 /// `files`: resolves the links of many paths at once, in their order; none for a path that cannot be resolved.
@@ -132,7 +38,7 @@ pub fn stat(paths: &[String]) -> Result<Vec<Option<FileStat>>, Error> {
 /// # Errors
 /// As the module says.
 pub fn resolve(paths: &[String]) -> Result<Vec<Option<RealPath>>, Error> {
-    ask!(paths; imports::files::resolve(paths).map(|found| found.into_iter().map(|one| one.map(glue::real_path)).collect()))
+    ask!(paths; imports::files::resolve(paths).map(|found| found.into_iter().map(|one| one.map(convert::real_path)).collect()))
 }
 
 /// `files`: the configuration files of a name that the host knows, those of the user first.
@@ -140,7 +46,7 @@ pub fn resolve(paths: &[String]) -> Result<Vec<Option<RealPath>>, Error> {
 /// # Errors
 /// As the module says.
 pub fn read_config(name: &str) -> Result<Vec<ConfigFile>, Error> {
-    ask!(name; imports::files::read_config(name).map(|found| found.into_iter().map(glue::config_file).collect()))
+    ask!(name; imports::files::read_config(name).map(|found| found.into_iter().map(convert::config_file).collect()))
 }
 
 /// `files`: a script that is about to run.
@@ -156,7 +62,7 @@ pub fn read_script(path: &str) -> Result<String, Error> {
 /// # Errors
 /// As the module says.
 pub fn changed_files(folder: &str) -> Result<Vec<ChangedFile>, Error> {
-    ask!(folder; imports::git::changed_files(folder).map(|found| found.into_iter().map(glue::changed_file).collect()))
+    ask!(folder; imports::git::changed_files(folder).map(|found| found.into_iter().map(convert::changed_file).collect()))
 }
 
 /// `git`: the branch that is checked out in a folder; none for a detached head.
@@ -196,7 +102,7 @@ pub fn set_status(key: &str, text: Option<&str>) -> Result<(), Error> {
 /// # Errors
 /// As the module says.
 pub fn notify(message: &str, level: Level) -> Result<(), Error> {
-    ask!(message, level; imports::ui::notify(message, glue::level(level)))
+    ask!(message, level; imports::ui::notify(message, convert::level(level)))
 }
 
 /// `journal`: adds an entry to the session's record, a JSON value with a number `schema`.
@@ -220,7 +126,7 @@ pub fn event(name: &str) -> Result<(), Error> {
 /// # Errors
 /// As the module says.
 pub fn send(outgoing: Outgoing) -> Result<(), Error> {
-    ask!(outgoing; imports::message::send(&glue::outgoing(outgoing)))
+    ask!(outgoing; imports::message::send(&convert::outgoing(outgoing)))
 }
 
 /// `clock`: milliseconds since 1970.
@@ -258,7 +164,7 @@ pub fn cancel(id: &str) -> Result<(), Error> {
 /// `log`: writes one message to the host's log. [`crate::log!`] formats it. Outside a component it is dropped.
 pub fn write(level: Level, message: &str) {
     #[cfg(target_family = "wasm")]
-    imports::log::write(glue::level(level), message);
+    imports::log::write(convert::level(level), message);
     #[cfg(not(target_family = "wasm"))]
     let _ = (level, message);
 }

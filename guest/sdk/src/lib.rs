@@ -62,6 +62,8 @@ mod analysis;
 #[doc(hidden)]
 pub mod bindings;
 mod call;
+#[cfg(target_family = "wasm")]
+mod convert;
 mod error;
 mod export;
 #[cfg(target_family = "wasm")]

@@ -19,6 +19,12 @@ impl Span {
     pub fn is_inside(self, outer: Span) -> bool {
         self.start >= outer.start && self.end <= outer.end
     }
+
+    /// From the start of the first of both to the end of the last.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
 }
 
 /// Why something is not known.

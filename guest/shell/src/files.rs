@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use crate::effect::{Effect, Kind};
+use crate::command::{Command, Effect, Kind, Runs, Script};
 use crate::facts::{Facts, FileOracle, Presence};
-use crate::interpreter::{Command, Runs, Script, parse};
+use crate::interpreter::parse;
 use toolgate_shell_syntax::path::is_within;
 
 /// The files of a text: absolute paths, each once, in the order in which they first appear.

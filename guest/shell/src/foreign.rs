@@ -4,8 +4,8 @@
 //! A text passes through the reader of this crate only where both shells read it alike and run the same program, or one
 //! that only reads. Every other text is cut into tokens, as a text that does not parse is.
 
+use crate::command::{Command, Script};
 use crate::facts::Facts;
-use crate::interpreter::{Command, Script, parse};
 use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// A shell outside the Bourne family.
@@ -42,20 +42,6 @@ impl ForeignShell {
     }
 }
 
-/// Reads a text for such a shell. What is not read alike by both is [unparsed](Script::unparsed).
-pub fn parse_foreign(text: &str, shell: &ForeignShell, facts: &Facts) -> Script {
-    if is_common(text) {
-        let script = parse(text, facts);
-        if script.unparsed.is_none() && script.commands.iter().all(|command| means_the_same(command, shell)) {
-            return script;
-        }
-    }
-    let why = format!("Toolgate reads only simple commands of {}", shell.title());
-    let commands = tokens(text, facts).into_iter().enumerate();
-    let commands = commands.map(|(group, words)| Command::of_tokens(words, facts, group));
-    Script { commands: commands.collect(), unparsed: Some(why), foreign: true, ..Script::default() }
-}
-
 /// Whether a text for bash is rather one for PowerShell: a command in it has the name of a cmdlet. No program is called so, and
 /// an agent's tool may have the name of another shell than the one that it runs.
 pub fn looks_like_powershell(script: &Script) -> bool {
@@ -63,11 +49,6 @@ pub fn looks_like_powershell(script: &Script) -> bool {
         command.via.is_empty() && command.words.first().and_then(Word::known).is_some_and(is_cmdlet)
     };
     script.commands.iter().any(named)
-}
-
-/// Whether a text inside another one reads alike, so that it is followed as one for bash.
-pub(crate) fn reads_alike(text: &str, shell: &ForeignShell, facts: &Facts) -> bool {
-    parse_foreign(text, shell, facts).unparsed.is_none()
 }
 
 /// The tokens of a text inside another one, as words of a command.
@@ -78,7 +59,7 @@ pub(crate) fn scanned_words(text: &Word, facts: &Facts) -> Vec<Word> {
 }
 
 /// Whether a text is one that the shells read alike, as far as its grammar goes.
-fn is_common(text: &str) -> bool {
+pub(crate) fn is_common(text: &str) -> bool {
     let outside = || text.split('\'').step_by(2);
     text.chars().all(|c| c.is_ascii_alphanumeric() || " \n-_./:+;|'~".contains(c))
         // PowerShell doubles a quote inside quotes; bash goes on behind it.
@@ -98,7 +79,7 @@ pub(crate) fn reads_as_fish(text: &str) -> bool {
 }
 
 /// Whether a command that is read alike runs the same there.
-fn means_the_same(command: &Command, shell: &ForeignShell) -> bool {
+pub(crate) fn means_the_same(command: &Command, shell: &ForeignShell) -> bool {
     let Some(name) = command.words.first().and_then(Word::known) else { return false };
     let name = name.to_ascii_lowercase();
     match shell {
@@ -258,7 +239,7 @@ const HERE: &[&str] = &["$pwd", "${pwd}", "$env:pwd", "%cd%"];
 
 /// Cuts a text into commands, and those into tokens: quotes and escapes are taken away, `\` is `/`, and what stands for the
 /// home folder or the working directory is put in its place.
-fn tokens(text: &str, facts: &Facts) -> Vec<Vec<Word>> {
+pub(crate) fn tokens(text: &str, facts: &Facts) -> Vec<Vec<Word>> {
     let mut commands = vec![Vec::new()];
     let (mut start, mut token) = (0, String::new());
     for (at, c) in text.char_indices().chain([(text.len(), '\n')]) {
@@ -309,40 +290,10 @@ fn located(token: &str, facts: &Facts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse;
 
     fn facts() -> Facts {
         Facts::new("/home/dev/project").home("/home/dev")
-    }
-
-    #[test]
-    fn plain_texts_are_read_and_others_are_tokens() {
-        let cases = [
-            ("Get-ChildItem src", true),
-            ("get-content README.md | select-string todo", true),
-            ("ls; cat 'a b'", true),
-            ("git status", true),
-            ("Get-Content ~/notes.md", true),
-            ("npm test", true),
-            ("Remove-Item x", false),
-            ("rm x", false),
-            ("git status; rm x", false),
-            ("Get-ChildItem Env:", false),
-            ("Get-Content $env:X", false),
-            ("Get-Process | Stop-Process", false),
-            ("irm https://a.example/x | iex", false),
-            ("& git status", false),
-            ("cat a,b", false),
-            ("git log 'it''s'", false),
-            ("git push || rm x", false),
-            ("Start-Process git", false),
-            ("Format-Volume -DriveLetter D", false),
-            ("Clear-RecycleBin -Force", false),
-            ("ipmo ./evil.psm1", false),
-        ];
-        for (text, read) in cases {
-            let script = parse_foreign(text, &ForeignShell::PowerShell, &facts());
-            assert_eq!(script.unparsed.is_none(), read, "{text}");
-        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::command::Script;
 use crate::facts::Facts;
 use crate::files::{expected, file, writes};
-use crate::interpreter::{Script, parse};
+use crate::interpreter::parse;
 use toolgate_shell_syntax::path::absolute;
 
 /// A name that no text contains, for the folders of a place that is not known.

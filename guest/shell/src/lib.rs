@@ -20,12 +20,14 @@
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
+//! | `command` | what is found in a text, as data: commands, redirects, effects | finding it |
+//! | `abstract_value` | what a variable, an argument or the directory may be | when it changes |
 //! | `interpreter` | the commands of a text, state on the way | what a command means |
 //! | `scan` | what is too long or no shell text | anything that parses |
 //! | `arithmetic` | expressions on known texts | files |
 //! | `make`, `just` | what a makefile or a justfile runs | running make or just |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
-//! | `foreign` | texts for PowerShell, cmd and other shells outside the Bourne family | reading their grammar |
+//! | `foreign` | what texts for PowerShell, cmd and other shells outside the Bourne family share with bash | reading their grammar |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
 //! | `tracker` | state that others add: a branch, a cluster | the directory and the variables, which the walk has |
@@ -70,7 +72,9 @@
 //!
 //! Where other readers of shell text stop is in `docs/internals/shell-readers.md`.
 
+mod abstract_value;
 mod arithmetic;
+mod command;
 mod effect;
 mod facts;
 mod files;
@@ -87,14 +91,14 @@ mod succession;
 mod tracker;
 mod wrapper;
 
-pub use effect::{Effect, Kind, Named};
+pub use command::{
+    Command, Effect, Joiner, Kind, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables,
+};
 pub use facts::{Facts, FileOracle, Presence};
 pub use files::{Files, detect_files};
-pub use foreign::{ForeignShell, looks_like_powershell, parse_foreign};
+pub use foreign::{ForeignShell, looks_like_powershell};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
-pub use interpreter::{
-    Command, Joiner, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables, parse, resolve_word,
-};
+pub use interpreter::{parse, parse_foreign, resolve_word};
 pub use patch::patch;
 pub use shared::{Empty, Shared};
 pub use succession::Succession;

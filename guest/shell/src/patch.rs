@@ -15,8 +15,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::effect::{Effect, Kind, Named};
-use crate::interpreter::{Command, Script};
+use crate::command::{Command, Effect, Kind, Named, Script};
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Span, Value, Word};
 

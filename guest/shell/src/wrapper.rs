@@ -2,13 +2,14 @@
 //!
 //! What is known of the programs are the specs of `toolgate-commands`. A spec says which options take a value and what
 //! that value means, how many operands are the program's own and what the rest is: a command, a text for a shell, a
-//! program in another language. What a spec cannot say is code in the files beside this one. Nothing here follows the commands that
-//! come out; the walk does, and asks again for each.
+//! program in another language. What a spec cannot say is code in the files beside this one, which `unwrap` finds; `nested`
+//! has what they share. Nothing here follows the commands that come out; the walk does, and asks again for each.
 
 mod argv_edit;
 mod fan_out;
 mod git;
 mod inline;
+mod nested;
 mod options;
 mod remote;
 mod shells;
@@ -162,6 +163,7 @@ impl<'a> Call<'a> {
         Call { row, words, from: 1, change: ContextChange::default(), unclear: false }
     }
 
+    /// What it runs. Code for a program that stands before another one of the table asks for that in turn.
     fn open(self) -> Vec<NestedCommand> {
         unwrap::open(self)
     }

@@ -5,7 +5,7 @@
 //! each prompt: two signals to a channel that nobody waits for cancel each other in tmux 3.3. All of it is one call of
 //! tmux, which a person does not feel between two prompts.
 
-use super::wrap::quoted;
+use super::quote::quoted;
 
 /// The pane for sharing that was used last.
 pub(crate) const PANE: &str = "PI_MIRROR_PANE";

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | `world` | what the mirror asks of its surroundings | how they do it |
 //! | `hook` | the function that the shell calls before each prompt; names of variables and channels | |
+//! | `quote` | a text as one word of a shell | |
 //! | `wrap` | a command as it is typed | |
 //! | `prompt` | the prompt as it is drawn | |
 //! | `output` | from screens to what a command wrote | |
@@ -37,6 +38,7 @@ mod hook;
 mod output;
 mod pane;
 mod prompt;
+mod quote;
 mod run;
 mod world;
 mod wrap;

@@ -19,6 +19,7 @@ use toolgate_shell::{Command, Facts, Script, parse};
 use unicode_width::UnicodeWidthChar;
 
 use super::hook::Shell;
+use super::quote::{ansi_quoted, quoted};
 
 /// Programs that are a part of bash or zsh, and words that are no programs at all.
 #[rustfmt::skip]
@@ -132,32 +133,6 @@ fn recalls(script: &Script) -> Option<&str> {
     script.commands.iter().filter_map(Command::program).find(|program| RECALLS.contains(program))
 }
 
-/// A text as one word of a shell.
-pub(crate) fn quoted(text: &str) -> String {
-    if text.chars().any(char::is_control) { ansi_quoted(text) } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
-/// The same on one line, whatever is in it.
-fn ansi_quoted(text: &str) -> String {
-    let mut quoted = String::from("$'");
-    for c in text.chars() {
-        match c {
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\\' | '\'' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if c.is_control() || c.width() == Some(0) => {
-                c.to_string().bytes().for_each(|byte| quoted.push_str(&format!("\\x{byte:02x}")));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted + "'"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,13 +211,5 @@ mod tests {
             assert!(wrap(command, None, Shell::Bash, true).is_err(), "{command:?}");
         }
         assert!(wrap(&"x".repeat(LONGEST + 1), None, Shell::Bash, true).is_err());
-    }
-
-    #[test]
-    fn words_are_quoted_for_any_shell() {
-        let cases = [("/p", "'/p'"), ("it's", r"'it'\''s'"), ("a\nb'c\\", r"$'a\nb\'c\\'"), ("$0", "'$0'")];
-        for (text, expected) in cases {
-            assert_eq!(quoted(text), expected);
-        }
     }
 }

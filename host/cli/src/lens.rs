@@ -10,11 +10,11 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_capabilities::{LocalDaemon, LocalGit};
+use toolgate_checks::trust::{Trust, TrustError};
 use toolgate_host::capability::{Change, Daemon, Git, LocalFiles};
 use toolgate_host::limits::CONFIG_FILE;
 use toolgate_host::private::{by_others, read_regular};
 use toolgate_host::{CapabilityError, plain};
-use toolgate_lens::trust::{Trust, TrustError};
 
 use crate::agent::SessionContext;
 use crate::show::{self, BOLD, DIM};
@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Trust(arguments) => trust(&arguments.folder.there()?),
         Command::Untrust(folder) => untrust(&folder.root()?),
         Command::Stop(folder) => stop(&folder.root()?),
-        Command::Serve => Ok(toolgate_lens::serve(trust_list().ok())),
+        Command::Serve => Ok(toolgate_checks::serve(trust_list().ok())),
     }
 }
 

@@ -5,12 +5,8 @@ use std::collections::HashSet;
 use wit_parser::{Docs, Function, Handle, Interface, Type, TypeDef, TypeDefKind, TypeId, TypeOwner, World};
 
 use crate::Version;
+use crate::escape::escape;
 use crate::prose::prose;
-
-/// Text that means only itself in HTML.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 pub(super) struct Page<'a> {
     version: &'a Version,

@@ -4,6 +4,7 @@
 //! The page of the contract needs nothing but itself. `wit-bindgen-markdown` writes a page for one world; the contract has several.
 
 pub mod book;
+mod escape;
 mod html;
 mod prose;
 
@@ -11,7 +12,8 @@ use std::path::Path;
 
 use wit_parser::{Interface, PackageId, Resolve, World, WorldItem};
 
-use html::{Page, escape};
+use escape::escape;
+use html::Page;
 
 /// A version of the contract.
 pub struct Version {

@@ -1,8 +1,8 @@
-//! What is said of an item: Markdown to HTML, with links from `names` to what they name.
+//! Doc comments as HTML: Markdown, in which `names` of items become links to them.
 
 use pulldown_cmark::{CowStr, Event, html};
 
-use crate::html::escape;
+use crate::escape::escape;
 
 /// A doc comment as HTML. `anchor` says where a name leads, if it names anything. HTML in the comment is shown, not used.
 pub(super) fn prose(docs: Option<&str>, anchor: impl Fn(&str) -> Option<String>) -> String {

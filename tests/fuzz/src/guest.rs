@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use toolgate_checks::fuzzing;
 use toolgate_guest::analysis;
-use toolgate_lens::fuzzing;
 use toolgate_rules::call::{self, Action, Call, Events, Field, Kind, Memory};
 use toolgate_rules::{Guard, Layer, NoHost};
 use toolgate_shell::{

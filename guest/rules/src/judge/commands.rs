@@ -5,12 +5,15 @@ use std::collections::HashSet;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Script, Span, Value, Word};
 
-use super::{Evaluation, NativeRule, Outcome, evidence};
+use super::found::Found;
+use super::{Evaluation, Outcome, evidence, native};
 use crate::call::{Evidence, Field, Kind};
-use crate::matching::{DependsOn, MatchInput, Mismatch, Purpose, confirmed};
+use crate::matching::{DependsOn, MatchInput, Purpose, confirmed};
+use crate::mismatch::Mismatch;
 use crate::needs::CommandTraits;
 use crate::pattern::Tried;
-use crate::rule::{Rule, named};
+use crate::rule::Rule;
+use crate::rule_id::RuleId;
 use crate::rules::Part;
 use crate::view::{Drafts, View, without_folder};
 use crate::when::Surroundings;
@@ -49,14 +52,14 @@ impl<'a> Evaluation<'a> {
         let (reach, found) = (subject.take_reach(), fires.is_ok());
         match fires {
             Ok(spans) => {
-                self.consider(&rule.name, Some(subject.index), None);
+                self.consider(&rule.id, Some(subject.index), None);
                 let mut evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
                 evidence.extend(self.written(rule));
                 let places = places(rule, subject);
-                let reason = reason(rule, &places);
-                self.finding(&rule.name, rule.action, &reason, evidence);
+                let reason = rule.reason_about(&places);
+                self.add(Found::of(rule, rule.action, reason, evidence));
             }
-            Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
+            Err(miss) => self.consider(&rule.id, Some(subject.index), Some(&miss)),
         }
         Outcome { reach, found }
     }
@@ -66,7 +69,7 @@ impl<'a> Evaluation<'a> {
         let fields =
             rule.what.content.iter().flat_map(|pattern| self.call.contents.iter().map(move |text| (pattern, text)));
         fields.filter_map(|(pattern, text)| match pattern.find(&text.value) {
-            Tried::PathKind(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
+            Tried::Found(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
             _ => None,
         })
     }
@@ -83,7 +86,7 @@ impl<'a> Evaluation<'a> {
         self.here(rule, subject, world)?;
         self.not_exempt(rule, subject, &field.value, world)?;
         // Last, as git may be asked.
-        NativeRule::agrees(rule, subject, &field.value, &mut self.held, world)?;
+        native::agrees(rule, subject, &field.value, &mut self.held, world)?;
         Ok(spans)
     }
 
@@ -131,14 +134,14 @@ impl<'a> Evaluation<'a> {
         source: &str,
         world: &mut dyn GuardHost,
     ) -> Result<(), Mismatch<'static>> {
-        if rule.keeps_the_gate() {
+        if rule.keeps_the_gate {
             return Ok(());
         }
         let guard = self.guard;
-        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, &rule.name)) {
+        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && rule.id.is_meant_by(&one.rules)) {
             let own = subject.check(&exemption.what, Purpose::Exemption).is_ok()
                 && exemption.pattern.as_ref().is_none_or(|pattern| {
-                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::PathKind(_))
+                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::Found(_))
                 });
             let holds = own
                 && exemption.when.as_ref().is_none_or(|when| {
@@ -165,7 +168,7 @@ impl<'a> Evaluation<'a> {
             return;
         }
         let source = field.value.as_str();
-        let mut fired: HashSet<&str> = HashSet::new();
+        let mut fired: HashSet<&RuleId> = HashSet::new();
         // Of texts that are put together from the same commands in the same way the first is tried. If no pattern matches
         // there, none matches the others.
         let first = |number: usize| subjects.get(number).map_or(number, |subject| subject.first);
@@ -190,10 +193,9 @@ impl<'a> Evaluation<'a> {
         self.spells(&raw, rules, (subjects, field), world, &mut fired);
         if self.considered.is_some() {
             let silent = parts.iter().flat_map(|part| part.pattern_rules());
-            let silent: Vec<&str> =
-                silent.map(|rule| rule.name.as_str()).filter(|name| !fired.contains(name)).collect();
-            for name in silent {
-                self.consider(name, None, Some(&Mismatch::Pattern));
+            let silent: Vec<&RuleId> = silent.map(|rule| &rule.id).filter(|id| !fired.contains(id)).collect();
+            for id in silent {
+                self.consider(id, None, Some(&Mismatch::Pattern));
             }
         }
     }
@@ -205,7 +207,7 @@ impl<'a> Evaluation<'a> {
         rules: impl Iterator<Item = &'r Rule>,
         (subjects, field): (&[MatchInput<'_>], &Field),
         world: &mut dyn GuardHost,
-        fired: &mut HashSet<&'r str>,
+        fired: &mut HashSet<&'r RuleId>,
     ) -> bool {
         let source = field.value.as_str();
         let mut matches = false;
@@ -213,7 +215,7 @@ impl<'a> Evaluation<'a> {
             let Some(pattern) = &rule.pattern else { continue };
             let (found, why) = match pattern.find(&view.text) {
                 Tried::No => continue,
-                Tried::PathKind(range) => (view.source(&range), None),
+                Tried::Found(range) => (view.source(&range), None),
                 Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
             };
             matches = true;
@@ -229,16 +231,16 @@ impl<'a> Evaluation<'a> {
                 }
             });
             if let Err(miss) = held {
-                self.consider(&rule.name, view.command, Some(&miss));
+                self.consider(&rule.id, view.command, Some(&miss));
                 continue;
             }
-            fired.insert(&rule.name);
-            self.consider(&rule.name, view.command, None);
+            fired.insert(&rule.id);
+            self.consider(&rule.id, view.command, None);
             let reason = match why {
-                Some(why) => format!("{why}; this counts as a match ({})", reason(rule, "")),
-                None => reason(rule, ""),
+                Some(why) => format!("{why}; this counts as a match ({})", rule.reason_about("")),
+                None => rule.reason_about(""),
             };
-            self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
+            self.add(Found::of(rule, rule.action, reason, vec![evidence(field, found)]));
         }
         matches
     }
@@ -258,7 +260,7 @@ fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>,
         let span = match rule.pattern.as_ref().map(|pattern| pattern.find(&view.text)) {
             None => None,
             Some(Tried::No) => return Err(Mismatch::Pattern),
-            Some(Tried::PathKind(range)) => Some(view.source(&range)),
+            Some(Tried::Found(range)) => Some(view.source(&range)),
             Some(Tried::TooMuch(_)) => Some(command.span),
         };
         confirmed(rule, &view.text).map(|()| span)
@@ -278,21 +280,7 @@ fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>,
 /// Whether what excepts a rule from a command does not match it with its program's folder.
 fn not_excepted(rule: &Rule, view: &View) -> Result<(), Mismatch<'static>> {
     let (Some(text), Some(unless)) = (&view.written, &rule.unless) else { return Ok(()) };
-    if matches!(unless.find(text), Tried::PathKind(_)) { Err(Mismatch::Unless) } else { Ok(()) }
-}
-
-/// A rule's reason, what it is about here, and what would be fine.
-pub(super) fn reason(rule: &Rule, about: &str) -> String {
-    let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
-    with_instead(rule, &format!("{}{about}", rule.reason))
-}
-
-/// A reason, and what would be fine by the rule.
-pub(super) fn with_instead(rule: &Rule, reason: &str) -> String {
-    match &rule.instead {
-        Some(instead) => format!("{reason}; instead: {instead}"),
-        None => reason.to_owned(),
-    }
+    if matches!(unless.find(text), Tried::Found(_)) { Err(Mismatch::Unless) } else { Ok(()) }
 }
 
 /// The paths that make a rule fire, and where they lie.

@@ -2,12 +2,13 @@
 
 use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
 
-use super::commands::reason;
+use super::found::Found;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
-use crate::matching::{MatchInput, Mismatch, ScriptContext};
+use crate::matching::{MatchInput, ScriptContext};
+use crate::mismatch::Mismatch;
 use crate::pattern::Tried;
-use crate::rule::{Rule, named};
+use crate::rule::Rule;
 use crate::rules::Part;
 use crate::world::GuardHost;
 
@@ -28,7 +29,7 @@ impl<'a> Evaluation<'a> {
         }
         let bare = Command::of_effects(Vec::new(), Span::default(), &call.cwd);
         let here = Script { commands: vec![bare], ..Script::default() };
-        let scene = ScriptContext::new(&here, guard, self.map, call.home.as_deref(), None, self.real_map);
+        let scene = ScriptContext::new(&here, guard.tables(), self.map, call.home.as_deref(), None, self.real_map);
         let subject = scene.subject(0);
         // The text is not run.
         self.witnessed = None;
@@ -38,10 +39,10 @@ impl<'a> Evaluation<'a> {
             let texts = if field.is_content() { &contents } else { &paths };
             match self.matches(rule, texts, &subject, world) {
                 Ok(found) => {
-                    self.consider(&rule.name, None, None);
-                    self.finding(&rule.name, rule.action, &reason(rule, ""), found);
+                    self.consider(&rule.id, None, None);
+                    self.add(Found::of(rule, rule.action, rule.reason_about(""), found));
                 }
-                Err(miss) => self.consider(&rule.name, None, Some(&miss)),
+                Err(miss) => self.consider(&rule.id, None, Some(&miss)),
             }
         }
     }
@@ -58,8 +59,8 @@ impl<'a> Evaluation<'a> {
             let found = text.spellings.iter().find_map(|one| match pattern.find(one) {
                 Tried::No => None,
                 // Of a path it is the whole that counts.
-                Tried::PathKind(range) if *one == text.field.value => Some(Span { start: range.start, end: range.end }),
-                Tried::PathKind(_) | Tried::TooMuch(_) => Some(text.span),
+                Tried::Found(range) if *one == text.field.value => Some(Span { start: range.start, end: range.end }),
+                Tried::Found(_) | Tried::TooMuch(_) => Some(text.span),
             });
             Some((text, found?))
         });
@@ -74,9 +75,8 @@ impl<'a> Evaluation<'a> {
         }
         // What excepts one text says nothing of the others.
         let excepted = |text: &Text<'_>| {
-            let excepts = |one: &String| {
-                rule.unless.as_ref().is_some_and(|unless| matches!(unless.find(one), Tried::PathKind(_)))
-            };
+            let excepts =
+                |one: &String| rule.unless.as_ref().is_some_and(|unless| matches!(unless.find(one), Tried::Found(_)));
             text.spellings.iter().any(excepts)
         };
         let left: Vec<&(&Text<'_>, Span)> = fitting.iter().filter(|(text, _)| !excepted(text)).collect();
@@ -102,11 +102,12 @@ impl<'a> Evaluation<'a> {
             };
             !call.paths.is_empty() && call.paths.iter().all(inside)
         };
-        guard.exemptions.iter().filter(|one| named(&one.rules, &rule.name) && one.what.is_empty()).any(|one| {
+        guard.exemptions.iter().filter(|one| rule.id.is_meant_by(&one.rules) && one.what.is_empty()).any(|one| {
             one.paths.as_ref().is_none_or(all_in)
-                && one.pattern.as_ref().is_none_or(|pattern| {
-                    text.spellings.iter().any(|one| matches!(pattern.find(one), Tried::PathKind(_)))
-                })
+                && one
+                    .pattern
+                    .as_ref()
+                    .is_none_or(|pattern| text.spellings.iter().any(|one| matches!(pattern.find(one), Tried::Found(_))))
                 && one.when.as_ref().is_none_or(|when| {
                     self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
                 })

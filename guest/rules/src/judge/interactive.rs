@@ -5,9 +5,9 @@ use toolgate_commands::{Spec, Takes, Terminal, Trait, Waits};
 use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Script, Value, Word, absolute};
 
 use super::Evaluation;
-use super::native::NativeRule;
 use crate::call::Field;
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// Python's modules that are prompts.

@@ -6,9 +6,11 @@
 
 use toolgate_shell::{FileOracle, Kind as Deed, Presence, Span, absolute};
 
-use super::{Evaluation, NativeRule, evidence, tilde};
+use super::found::Found;
+use super::{Evaluation, evidence, tilde};
 use crate::call::{Action, Call, Evidence, Field, Kind, Memory};
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// Folders with prompts, below a project or a home folder.
@@ -272,10 +274,9 @@ impl<'a> Evaluation<'a> {
             in_prompt: true,
             ..self.call.clone()
         };
-        let verdict = self.guard.judge(&inner, world);
-        for finding in verdict.findings.into_iter().filter(|finding| finding.action != Action::Note) {
-            let reason = format!("{name} makes the agent run `{}` automatically: {}", command.trim(), finding.reason);
-            self.finding(&finding.rule, finding.action, &reason, vec![at.clone()]);
+        for found in self.guard.found(&inner, world).into_iter().filter(|found| found.action != Action::Note) {
+            let reason = format!("{name} makes the agent run `{}` automatically: {}", command.trim(), found.reason);
+            self.add(Found { reason, evidence: vec![at.clone()], ..found });
         }
     }
 }

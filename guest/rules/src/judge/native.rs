@@ -12,141 +12,39 @@ mod loops;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
 
-use super::commands::{reason, with_instead};
+use super::found::Found;
 use super::{Evaluation, evidence, git_recoverable, refs};
 use crate::call::{Action, Evidence, Field, Source};
 use crate::flow;
-use crate::matching::{DependsOn, MatchInput, Mismatch, ScriptContext};
+use crate::matching::{DependsOn, MatchInput, ScriptContext};
+use crate::mismatch::Mismatch;
+use crate::native_rule::NativeRule;
 use crate::rule::Rule;
 use crate::world::GuardHost;
 
-/// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
-pub(crate) enum NativeRule {
-    NoCommand,
-    Unparsed,
-    OtherShell,
-    PromptHooks,
-    PromptUnseen,
-    SettingsTaken,
-    TooMuch,
-    Links,
-    RemovePiped,
-    RemoveListed,
-    ChangeFound,
-    ForkBomb,
-    UnknownProgram,
-    DownloadAndRun,
-    DownloadVouched,
-    RunDownloaded,
-    DecodeAndRun,
-    UnseenScript,
-    TypedUnseen,
-    StopFitting,
-    ForcePushFetched,
-    PipedAnswers,
-    DeleteTag,
-    DiscardPaths,
-    DiscardFile,
-    Restore,
-    RestoreBoth,
-    DeleteBranch,
-    DeleteBranchForce,
-}
-
-impl NativeRule {
-    pub(crate) const ALL: &[NativeRule] = &[
-        NativeRule::NoCommand,
-        NativeRule::Unparsed,
-        NativeRule::OtherShell,
-        NativeRule::PromptHooks,
-        NativeRule::PromptUnseen,
-        NativeRule::SettingsTaken,
-        NativeRule::TooMuch,
-        NativeRule::Links,
-        NativeRule::RemovePiped,
-        NativeRule::RemoveListed,
-        NativeRule::ChangeFound,
-        NativeRule::ForkBomb,
-        NativeRule::UnknownProgram,
-        NativeRule::DownloadAndRun,
-        NativeRule::DownloadVouched,
-        NativeRule::RunDownloaded,
-        NativeRule::DecodeAndRun,
-        NativeRule::UnseenScript,
-        NativeRule::TypedUnseen,
-        NativeRule::StopFitting,
-        NativeRule::ForcePushFetched,
-        NativeRule::PipedAnswers,
-        NativeRule::DeleteTag,
-        NativeRule::DiscardPaths,
-        NativeRule::DiscardFile,
-        NativeRule::Restore,
-        NativeRule::RestoreBoth,
-        NativeRule::DeleteBranch,
-        NativeRule::DeleteBranchForce,
-    ];
-
-    /// As the row has it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            NativeRule::NoCommand => "no-command",
-            NativeRule::Unparsed => "unparsed",
-            NativeRule::OtherShell => "other-shell",
-            NativeRule::PromptHooks => "prompt-hooks",
-            NativeRule::PromptUnseen => "prompt-unseen",
-            NativeRule::SettingsTaken => "self-settings-taken",
-            NativeRule::TooMuch => "too-much",
-            NativeRule::Links => "links",
-            NativeRule::RemovePiped => "remove-piped",
-            NativeRule::RemoveListed => "remove-listed",
-            NativeRule::ChangeFound => "change-found",
-            NativeRule::ForkBomb => "fork-bomb",
-            NativeRule::UnknownProgram => "unknown-program",
-            NativeRule::DownloadAndRun => "download-and-run",
-            NativeRule::DownloadVouched => "download-from-known",
-            NativeRule::RunDownloaded => "run-downloaded",
-            NativeRule::DecodeAndRun => "decode-and-run",
-            NativeRule::UnseenScript => "unseen-script",
-            NativeRule::TypedUnseen => "typed-unseen",
-            NativeRule::StopFitting => "self-stop-fitting",
-            NativeRule::ForcePushFetched => "git-force-push-fetched",
-            NativeRule::PipedAnswers => "git-piped-answers",
-            NativeRule::DeleteTag => "git-delete-tag",
-            NativeRule::DiscardPaths => "git-discard-paths",
-            NativeRule::DiscardFile => "git-discard-file",
-            NativeRule::Restore => "git-restore",
-            NativeRule::RestoreBoth => "git-restore-both",
-            NativeRule::DeleteBranch => "git-delete-branch",
-            NativeRule::DeleteBranchForce => "git-delete-branch-force",
+/// Whether a rule fires where all its keys say so.
+pub(super) fn agrees(
+    rule: &Rule,
+    subject: &MatchInput<'_>,
+    source: &str,
+    held: &mut git_recoverable::Answers,
+    world: &mut dyn GuardHost,
+) -> Result<(), Mismatch<'static>> {
+    let Some(native) = rule.native else { return Ok(()) };
+    // It goes by what stands around a command, and by what git says.
+    subject.reaches(DependsOn::Text);
+    match native {
+        NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
+        NativeRule::PipedAnswers if !refs::is_answered(subject, source) => Err(Mismatch::Code),
+        NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth
+            if held.hold(subject, source, world) =>
+        {
+            Err(Mismatch::Held)
         }
-    }
-
-    /// Whether a rule fires where all its keys say so.
-    pub(super) fn agrees(
-        rule: &Rule,
-        subject: &MatchInput<'_>,
-        source: &str,
-        held: &mut git_recoverable::Answers,
-        world: &mut dyn GuardHost,
-    ) -> Result<(), Mismatch<'static>> {
-        if !rule.code {
-            return Ok(());
+        NativeRule::DeleteBranch | NativeRule::DeleteBranchForce if held.keep(subject, source, world) => {
+            Err(Mismatch::Held)
         }
-        // It goes by what stands around a command, and by what git says.
-        subject.reaches(DependsOn::Text);
-        let own = rule.name.strip_prefix("builtin:");
-        match NativeRule::ALL.iter().find(|native| own == Some(native.name())) {
-            Some(NativeRule::DeleteTag) if refs::made_here(subject, source) => Err(Mismatch::Code),
-            Some(NativeRule::PipedAnswers) if !refs::is_answered(subject, source) => Err(Mismatch::Code),
-            Some(
-                NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth,
-            ) if held.hold(subject, source, world) => Err(Mismatch::Held),
-            Some(NativeRule::DeleteBranch | NativeRule::DeleteBranchForce) if held.keep(subject, source, world) => {
-                Err(Mismatch::Held)
-            }
-            _ => Ok(()),
-        }
+        _ => Ok(()),
     }
 }
 
@@ -154,13 +52,13 @@ impl<'a> Evaluation<'a> {
     /// A rule in code fires, unless its pack is off.
     pub(super) fn native(&mut self, native: NativeRule, about: &str, evidence: Vec<Evidence>) {
         if let Some(rule) = self.row(native) {
-            self.consider(&rule.name, None, None);
+            self.consider(&rule.id, None, None);
             let reason = match native {
                 // The syntax error says it all.
-                NativeRule::Unparsed | NativeRule::OtherShell if !about.is_empty() => with_instead(rule, about),
-                _ => reason(rule, about),
+                NativeRule::Unparsed | NativeRule::OtherShell if !about.is_empty() => rule.with_instead(about),
+                _ => rule.reason_about(about),
             };
-            self.finding(&rule.name, rule.action, &reason, evidence);
+            self.add(Found::of(rule, rule.action, reason, evidence));
         }
     }
 
@@ -188,31 +86,31 @@ impl<'a> Evaluation<'a> {
     ) -> bool {
         let Some(rule) = self.row(native) else { return false };
         let lifted = self.not_exempt(rule, subject, source, world).err();
-        self.consider(&rule.name, Some(subject.index), lifted.as_ref());
+        self.consider(&rule.id, Some(subject.index), lifted.as_ref());
         if lifted.is_none() {
             // The first reason is the one that is kept.
-            let reason = if self.has(&rule.name) { String::new() } else { reason(rule, "") };
-            self.finding(&rule.name, rule.action.min(most), &reason, evidence);
+            let reason = if self.has(&rule.id) { String::new() } else { rule.reason_about("") };
+            self.add(Found::of(rule, rule.action.min(most), reason, evidence));
         }
         lifted.is_none()
     }
 
     fn row(&mut self, native: NativeRule) -> Option<&'a Rule> {
         let guard = self.guard;
-        *self.rows.entry(native).or_insert_with(|| {
-            let own = |rule: &&Rule| rule.code && rule.name.strip_prefix("builtin:") == Some(native.name());
-            guard.active().flat_map(|part| &part.rules).find(own)
-        })
+        *self
+            .rows
+            .entry(native)
+            .or_insert_with(|| guard.active().flat_map(|part| &part.rules).find(|rule| rule.native == Some(native)))
     }
 
     /// Tells of the rules in code that found nothing to fire on.
     pub(super) fn consider_code(&mut self) {
         let Some(considered) = &self.considered else { return };
-        let told = |rule: &Rule| considered.iter().any(|one| one.rule == rule.name);
+        let told = |rule: &Rule| considered.iter().any(|one| one.rule == rule.id);
         let rows = self.guard.active().flat_map(|part| &part.rules);
-        let silent: Vec<&Rule> = rows.filter(|rule| rule.code && !told(rule)).collect();
+        let silent: Vec<&Rule> = rows.filter(|rule| rule.native.is_some() && !told(rule)).collect();
         for rule in silent {
-            self.consider(&rule.name, None, Some(&Mismatch::Code));
+            self.consider(&rule.id, None, Some(&Mismatch::Code));
         }
     }
 
@@ -338,9 +236,9 @@ mod tests {
     #[test]
     fn every_rule_in_code_has_one_row() {
         let guard = Guard::new();
-        let rows = guard.parts.iter().flat_map(|part| &part.rules).filter(|rule| rule.code);
-        let mut rows: Vec<&str> = rows.filter_map(|rule| rule.name.strip_prefix("builtin:")).collect();
-        let mut native: Vec<&str> = NativeRule::ALL.iter().map(|native| native.name()).collect();
+        let rows = guard.parts.iter().flat_map(|part| &part.rules).filter_map(|rule| rule.native);
+        let mut rows: Vec<&str> = rows.map(NativeRule::key).collect();
+        let mut native: Vec<&str> = NativeRule::ALL.iter().map(|native| native.key()).collect();
         rows.sort_unstable();
         native.sort_unstable();
         assert_eq!(rows, native);

@@ -5,51 +5,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute};
 
-use super::recursive_reads::Below;
-use super::{Evaluation, NativeRule, evidence, tilde};
-use crate::call::{Action, Evidence, Field};
+use super::found::Found;
+use super::recursive_reads::read_below;
+use super::touched::{Access, Touched};
+use super::{Evaluation, evidence, tilde};
+use crate::call::{Action, Field};
 use crate::matching::{DependsOn, MatchInput, is_implied};
+use crate::native_rule::NativeRule;
 use crate::path_query::PathQuery;
-use crate::path_rules::{Around, PathRule, Policy, as_glob};
+use crate::path_rule::{Around, PathRule, as_glob};
 use crate::path_zone::is_elsewhere;
-use crate::rule::{Layer, named};
+use crate::rule_id::{Layer, Policy};
 use crate::world::GuardHost;
-
-/// What a rule on paths tells apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Access {
-    /// It is named, and what happens to it is not known.
-    Mention,
-    /// Its name, its size or the like is told, and nothing of its content.
-    List,
-    /// Its content is read.
-    Read,
-    /// It is made, or its content, mode or owner is changed.
-    Write,
-    /// It is made as a folder with nothing in it.
-    MakeFolder,
-    /// It gets another name as well, by which its content can be changed.
-    HardLink,
-    /// It gets another name and is gone from here.
-    Move,
-    /// It is removed, with everything below it.
-    Delete,
-}
-
-impl Access {
-    /// None for what does not happen to a path here.
-    fn of(deed: Deed) -> Option<Self> {
-        match deed {
-            Deed::Mention | Deed::Execute => Some(Access::Mention),
-            Deed::Read => Some(Access::Read),
-            Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
-            Deed::HardLink => Some(Access::HardLink),
-            Deed::Move => Some(Access::Move),
-            Deed::Delete => Some(Access::Delete),
-            Deed::Send => None,
-        }
-    }
-}
 
 /// Programs that tell the names and sizes of files, and nothing that is in them.
 const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
@@ -82,41 +49,6 @@ fn is_edited(command: &Command) -> bool {
     });
     let in_place = options.iter().any(|option| matches!(*option, "-i" | "-Ei" | "-ri"));
     substitutes && in_place && options.iter().all(|option| matches!(*option, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-ri"))
-}
-
-/// A path that the call touches.
-pub(super) struct Touched {
-    pub(super) access: Access,
-    pub(super) path: Value,
-    /// With `..` still in it, if it has any.
-    pub(super) written: Option<String>,
-    pub(super) evidence: Evidence,
-    /// Whether a rule that fires asks instead of blocking, as the effect is only possible.
-    pub(super) possible: bool,
-    /// What is read with it, if it is a folder.
-    pub(super) below: Option<Below>,
-}
-
-impl Touched {
-    pub(super) fn new(access: Access, path: Value, evidence: Evidence) -> Self {
-        Touched { access, path, written: None, evidence, possible: false, below: None }
-    }
-
-    /// All by which it is told whether a rule says something of it.
-    fn same(&self) -> (Access, &Value, Option<&str>, bool, Option<&Below>) {
-        (self.access, &self.path, self.written.as_deref(), self.possible, self.below.as_ref())
-    }
-
-    /// Where it is named.
-    fn place(&self) -> (&str, usize, usize) {
-        (self.evidence.field.as_str(), self.evidence.start, self.evidence.end)
-    }
-
-    /// What the file system is asked about.
-    fn asked(&self) -> Option<String> {
-        let path = self.path.known()?;
-        Some(self.written.clone().unwrap_or_else(|| path.to_owned()))
-    }
 }
 
 impl<'a> Evaluation<'a> {
@@ -197,7 +129,7 @@ impl<'a> Evaluation<'a> {
             }
             let possible =
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
-            let below = Below::of(subject, effect);
+            let below = read_below(subject, effect);
             let (path, written) = (effect.path.clone(), effect.written.clone());
             self.touched.push(Touched { access, path, written, evidence, possible, below });
         }
@@ -259,9 +191,7 @@ impl<'a> Evaluation<'a> {
                 }
                 let deed = match (rule.policy, touched.access) {
                     // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
-                    (Policy::ReadOnly, Access::MakeFolder)
-                        if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate() =>
-                    {
+                    (Policy::ReadOnly, Access::MakeFolder) if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate => {
                         continue;
                     }
                     (Policy::NoRead, Access::List | Access::Write | Access::MakeFolder | Access::Delete) => continue,
@@ -277,7 +207,6 @@ impl<'a> Evaluation<'a> {
                     ) => continue,
                     (policy, _) => policy.describe(),
                 };
-                let name = rule.name();
                 // Whoever is told all hidden names means none of them.
                 let any_name = || as_glob(&touched.path).is_some_and(|pattern| rule.is_any_name(&pattern));
                 if touched.access == Access::List && any_name() {
@@ -288,7 +217,7 @@ impl<'a> Evaluation<'a> {
                     Some(there) => there.is_none(),
                     None => false,
                 };
-                if self.path_exempt(rule, &name, touched, real.as_deref()) {
+                if self.path_exempt(rule, touched, real.as_deref()) {
                     continue;
                 }
                 let behind = behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
@@ -311,7 +240,7 @@ impl<'a> Evaluation<'a> {
                 let asks = touched.possible || rule.ask || may || public;
                 let action = if asks { Action::Ask } else { Action::Block };
                 told.push(kind);
-                self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+                self.add(Found::of_path(rule, action, reason, touched.evidence.clone()));
             }
             if self.found == found {
                 free.insert(same);
@@ -349,13 +278,14 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Whether the user's own file lifts a path rule from this path, and from the one behind its links.
-    pub(super) fn path_exempt(&self, rule: &PathRule, name: &str, touched: &Touched, real: Option<&str>) -> bool {
+    pub(super) fn path_exempt(&self, rule: &PathRule, touched: &Touched, real: Option<&str>) -> bool {
         let home = self.call.home.as_deref();
         // Another user's rule, or the one that keeps the gate itself, stays.
-        if rule.layer == Layer::Project || rule.keeps_the_gate() {
+        if rule.layer == Layer::Project || rule.keeps_the_gate || self.guard.exemptions.is_empty() {
             return false;
         }
-        self.guard.exemptions.iter().filter(|one| named(&one.rules, name)).any(|exemption| {
+        let id = rule.id();
+        self.guard.exemptions.iter().filter(|one| id.is_meant_by(&one.rules)).any(|exemption| {
             let Some(paths) = &exemption.paths else { return false };
             let covers = |path: &Value| matches!(path, Value::Known(_)) && paths.cover(path, home);
             covers(&touched.path) && real.is_none_or(|real| covers(&Value::Known(real.to_owned())))
@@ -377,14 +307,13 @@ impl<'a> Evaluation<'a> {
             }
         }
         let Some(first) = below.first() else { return };
-        let name = first.name();
         let others = match below.len() - 1 {
             0 => String::new(),
             count => format!(" and {count} more protected paths"),
         };
         let reason = format!("{} contains {}{others}, {becomes}", touched.evidence.text, first.source);
         let action = if touched.possible { Action::Ask } else { Action::Block };
-        self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+        self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
     }
 }
 

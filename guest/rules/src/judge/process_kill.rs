@@ -7,10 +7,10 @@
 use rustc_hash::FxHashMap;
 use toolgate_shell::{Command, Runs, Value};
 
-use super::native::NativeRule;
 use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::pattern::{Pattern, Tried};
 use crate::world::GuardHost;
 

@@ -6,13 +6,15 @@
 
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Runs, Span, Value, Word};
 
-use super::paths::{Access, Touched};
+use super::found::Found;
+use super::touched::{Access, Below, Touched};
 use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
 use crate::matching::MatchInput;
 use crate::path_query::PathQuery;
-use crate::path_rules::{PathRule, Policy};
+use crate::path_rule::PathRule;
 use crate::path_zone::PathZone;
+use crate::rule_id::Policy;
 use crate::search;
 
 /// Programs that tell names, sizes and sums of what lies below a folder, and nothing of its content.
@@ -90,43 +92,24 @@ const LISTED: &[(&str, &[&str])] = &[
 /// Programs that leave out names that begin with a dot, unless they are told otherwise.
 const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
 
-/// What of a folder is read with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Below {
-    /// Globs of the names that are picked; all of them if empty.
-    names: Vec<String>,
-    /// It is sent to another machine.
-    leaves: bool,
-}
-
-impl Below {
-    /// What is picked by these globs of paths; all of it if there are none, or one says nothing of the name.
-    pub(super) fn new(globs: &[&str], leaves: bool) -> Self {
-        let names = globs.iter().map(|glob| glob.rsplit('/').next().unwrap_or(glob));
-        let tells = names.clone().all(|name| name.contains(char::is_alphanumeric));
-        let names = if tells { names.map(str::to_owned).collect() } else { Vec::new() };
-        Below { names, leaves }
+/// What a command reads with a folder; `None` if nothing that it gives away.
+pub(super) fn read_below(subject: &MatchInput<'_>, effect: &Effect) -> Option<Below> {
+    let program = subject.command.program()?;
+    if effect.kind == Deed::Mention {
+        let last = subject.command.words.last().filter(|word| word.span != effect.span);
+        return match last {
+            _ if PACKS.contains(&program) => Some(Below::default()),
+            Some(to) if COPIES.contains(&program) => Some(Below::new(&[], to.value.text().contains(':'))),
+            _ => None,
+        };
     }
-
-    /// What a command reads with a folder; `None` if nothing that it gives away.
-    pub(super) fn of(subject: &MatchInput<'_>, effect: &Effect) -> Option<Self> {
-        let program = subject.command.program()?;
-        if effect.kind == Deed::Mention {
-            let last = subject.command.words.last().filter(|word| word.span != effect.span);
-            return match last {
-                _ if PACKS.contains(&program) => Some(Below::default()),
-                Some(to) if COPIES.contains(&program) => Some(Below::new(&[], to.value.text().contains(':'))),
-                _ => None,
-            };
-        }
-        if effect.kind != Deed::Read || !effect.recursive {
-            return None;
-        }
-        if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
-            return None;
-        }
-        Some(Below::new(&included(subject.command), subject.sends()))
+    if effect.kind != Deed::Read || !effect.recursive {
+        return None;
     }
+    if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
+        return None;
+    }
+    Some(Below::new(&included(subject.command), subject.sends()))
 }
 
 /// Whether `-u`, `-.` or `--hidden` is given.
@@ -167,7 +150,7 @@ impl Evaluation<'_> {
                 || subject.command.program().is_some_and(|program| !LISTS.contains(&program))
                     && effects.any(|(effect, place)| {
                         let unnamed = effect.path.text().trim_matches(['/', Value::HOLE]).is_empty();
-                        let found = matches!(place, PathZone::PathKind | PathZone::Unknown) && unnamed;
+                        let found = matches!(place, PathZone::Found | PathZone::Unknown) && unnamed;
                         matches!(effect.kind, Deed::Read | Deed::Send) && found
                     })
         };
@@ -219,7 +202,7 @@ impl Evaluation<'_> {
                 }
             }
         }
-        held.retain(|rule| !self.path_exempt(rule, &rule.name(), touched, real));
+        held.retain(|rule| !self.path_exempt(rule, touched, real));
         let Some(first) = held.first() else { return };
         let mut others: Vec<&str> = held.iter().map(|rule| rule.source.as_str()).collect();
         others.sort_unstable();
@@ -234,7 +217,7 @@ impl Evaluation<'_> {
             touched.evidence.text, first.source
         );
         let action = if below.leaves && !touched.possible { Action::Block } else { Action::Ask };
-        self.finding(&first.name(), action, &reason, vec![touched.evidence.clone()]);
+        self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Word};
 
-use super::native::NativeRule;
 use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::Invocation;
 use crate::matching::{MatchInput, names_repository};
+use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// After these what was fetched is part of what is pushed, or was looked at as such.

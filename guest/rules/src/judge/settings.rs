@@ -6,10 +6,11 @@
 
 use toolgate_shell::{FileOracle, Presence, Runs, absolute};
 
-use super::{Evaluation, NativeRule, evidence};
+use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::{Given, Invocation};
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::world::{GuardHost, Tracked};
 
 /// Files below a project's root, and whether they only count where Toolgate is named in them.

@@ -2,8 +2,7 @@
 
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Script, Span, Value, absolute};
 
-use super::paths::{Access, Touched};
-use super::recursive_reads::Below;
+use super::touched::{Access, Below, Touched};
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Evidence, Field, Kind};
 use crate::matching::ScriptContext;
@@ -93,8 +92,8 @@ impl<'a> Evaluation<'a> {
         let command = Command::of_effects(effects.collect(), span, &call.cwd);
         let script = Script { commands: vec![command], ..Script::default() };
         let home = call.home.as_deref();
-        let scene =
-            ScriptContext::new(&script, self.guard, self.map, home, look, self.real_map).writing(&call.contents);
+        let scene = ScriptContext::new(&script, self.guard.tables(), self.map, home, look, self.real_map)
+            .writing(&call.contents);
         self.rules(&scene.subject(0), field, world);
     }
 }

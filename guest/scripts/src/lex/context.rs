@@ -1,7 +1,7 @@
-//! ScriptEffectKind the tokens so far say of the next one: whether a sign is an operator, whether a word opens a block.
+//! What the tokens so far say of the next one: whether a sign is an operator, whether a word opens a block.
 
-use super::{Kind, Token, Tokens};
 use crate::Language;
+use crate::tokens::{Kind, Token, Tokens};
 
 /// Whether a Perl statement can begin here. The brace of a subscript ends none.
 pub(super) fn begins_statement(tokens: &Tokens) -> bool {

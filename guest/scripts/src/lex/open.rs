@@ -1,8 +1,8 @@
 //! Brackets and blocks that are open where a token stands.
 
 use super::context::{after_dot, opens_block};
-use super::{Kind, Tokens};
 use crate::Language;
+use crate::tokens::{Kind, Tokens};
 
 /// All that are open, from the outermost on.
 pub(super) struct Open {

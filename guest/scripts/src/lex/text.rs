@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::{Kind, Lexer, Part, Stop, Token, Tokens, is_word};
+use super::{Lexer, Stop, is_word};
 use crate::Language;
+use crate::tokens::{Kind, Part, Token, Tokens};
 use crate::value::{HOLE, HOME};
 
 impl Lexer<'_> {
@@ -267,7 +268,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// ScriptEffectKind a backslash introduces.
+    /// What a backslash introduces.
     fn escape(&mut self, escapes: Escapes, text: &mut String) {
         let Some(char) = self.next() else {
             text.push('\\');

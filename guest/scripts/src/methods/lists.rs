@@ -1,4 +1,4 @@
-//! ScriptEffectKind lists and maps are after a method that may change them in place.
+//! What lists and maps are after a method that may change them in place.
 
 use crate::Language::{self, Node, Python, Ruby};
 use crate::arguments::Args;
@@ -60,7 +60,7 @@ pub(crate) fn opened(values: &[Value]) -> Value {
     Value::List(vec![values.iter().cloned().fold(Value::Unknown, Value::or)])
 }
 
-/// ScriptEffectKind a method may put into a list.
+/// What a method may put into a list.
 fn added_by(language: Language, name: &str, args: &Args) -> Vec<Value> {
     let given = args.values.iter().map(|arg| arg.value.clone());
     match name {
@@ -71,7 +71,7 @@ fn added_by(language: Language, name: &str, args: &Args) -> Vec<Value> {
     }
 }
 
-/// ScriptEffectKind a list or a map is after a method that may change it in place. Nothing if the method does not.
+/// What a list or a map is after a method that may change it in place. Nothing if the method does not.
 pub(crate) fn changed(language: Language, value: &Value, name: &str, args: &Args) -> Option<Value> {
     let mut values = match value {
         Value::Map(entries) if language == Python && name == "update" && args.values.len() < 2 => {

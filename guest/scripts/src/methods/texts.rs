@@ -1,8 +1,8 @@
 //! Methods of texts, which only give values.
 
-use super::{joined, part, reverse};
 use crate::Language::{self, Node, Python, Ruby};
 use crate::arguments::Args;
+use crate::sequences::{decode, joined, letters, part, reverse};
 use crate::value::{self, HOLE, Value};
 
 /// Methods of texts. Nothing for one that is not known, or that has other arguments than are read here.
@@ -29,14 +29,14 @@ pub(super) fn on_text(language: Language, text: &str, name: &str, args: &Args) -
             Value::Text(value::format(text, &values, &named))
         }
         (Python, "decode", 0..=2) => decode(&own, encoding()),
-        // ScriptEffectKind is no encoding of a text is undone by `decode` and done by these.
+        // What is no encoding of a text is undone by `decode` and done by these.
         (Python | Ruby, "encode", 0..=2) | (Node, "toString", 0 | 1) if !is_transfer(encoding()) => {
             decode(&own, encoding())
         }
         (Ruby, "unpack1", 1) => decode(&own, known(0)?),
         (Ruby, "unpack", 1) => Value::List(vec![decode(&own, known(0)?)]),
         (Python, "partition", 1) => match text.split_once(known(0)?) {
-            // ScriptEffectKind is unknown may have such a part in it too.
+            // What is unknown may have such a part in it too.
             Some((before, _)) if before.contains([HOLE, value::HOME]) => Value::Unknown,
             Some((before, after)) => Value::List(vec![Value::text(before), args.value(0)?.clone(), Value::text(after)]),
             None => Value::Unknown,
@@ -142,7 +142,7 @@ fn is_transfer(encoding: &str) -> bool {
 
 /// The text with the first so many of a part in it replaced.
 fn replaced(language: Language, text: &str, from: &str, to: &str, most: usize) -> Value {
-    // ScriptEffectKind stands for a part of what was found.
+    // What stands for a part of what was found.
     let refers = match language {
         Node => to.contains('$'),
         Ruby => to.contains('\\'),
@@ -195,52 +195,16 @@ fn split(language: Language, text: &str, args: &Args) -> Value {
     }
 }
 
-/// ScriptEffectKind stands before and behind a part of a text, counted from its end; the text alone if it is not there.
+/// What stands before and behind a part of a text, counted from its end; the text alone if it is not there.
 fn split_last(text: &str, separator: &str) -> Option<Value> {
     if text == "." && separator == "/" {
         return Some(Value::List(vec![Value::text(".."), Value::Text(HOLE.to_string())]));
     }
     match text.rsplit_once(separator).filter(|_| !separator.is_empty()) {
-        // ScriptEffectKind is unknown may have such a part in it too.
+        // What is unknown may have such a part in it too.
         Some((_, after)) if after.contains([HOLE, value::HOME]) => None,
         Some((before, after)) => Some(Value::List(vec![Value::text(before), Value::text(after)])),
         None if text.contains([HOLE, value::HOME]) => None,
         None => Some(Value::List(vec![Value::text(text)])),
-    }
-}
-
-/// The letters of a text. ScriptEffectKind stands for any number of letters is unknown, and so is a list that would be too long.
-pub(crate) fn letters(text: &str) -> Value {
-    if text.chars().nth(4096).is_some() {
-        return Value::List(vec![Value::Unknown]);
-    }
-    let letter = |char: char| match char {
-        HOLE | value::HOME => Value::Unknown,
-        char => Value::Text(char.to_string()),
-    };
-    Value::List(text.chars().map(letter).collect())
-}
-
-/// ScriptEffectKind a text is in an encoding's plain form: base64, hexadecimal, rot13; text is text.
-pub(crate) fn decode(value: &Value, encoding: &str) -> Value {
-    let text = value.known();
-    let decoded = match encoding.to_ascii_lowercase().replace('-', "_").as_str() {
-        "base64" | "base64url" | "base64_codec" | "m" | "m0" => text.and_then(value::base64),
-        "hex" | "hex_codec" => text.and_then(value::hex),
-        "rot13" | "rot_13" => text.map(|text| text.chars().map(rotate).collect()),
-        "utf8" | "utf_8" => return value.clone(),
-        // The same for what is in both.
-        "ascii" | "latin1" | "latin_1" | "binary" if value.shape().is_ascii() => return value.clone(),
-        _ => None,
-    };
-    decoded.map_or(Value::Unknown, Value::Text)
-}
-
-fn rotate(char: char) -> char {
-    let turn = |base: u8| ((char as u8 - base + 13) % 26 + base) as char;
-    match char {
-        'a'..='z' => turn(b'a'),
-        'A'..='Z' => turn(b'A'),
-        other => other,
     }
 }

@@ -765,7 +765,7 @@ pub(super) fn owner(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn attributes(run: &mut Run<'_>, operands: &[Arg]) {
     let first = usize::from(match run.name {
         "chattr" => operands.first().is_some_and(|first| first.shape().starts_with(['+', '-', '='])),
-        "chflags" | "setcap" => true,
+        "chflags" | "setcap" => !run.args.has("r"),
         "xattr" => operands.len() > 1,
         "chcon" => !run.args.has_any("t u r l reference"),
         _ => false,

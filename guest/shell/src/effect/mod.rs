@@ -1,7 +1,7 @@
 //! What a command does to which paths.
 //!
-//! The specs of `toolgate-commands` say what programs do and `options` reads the words by them; the other files hold what
-//! a spec cannot say.
+//! The specs of `toolgate-commands` say what programs do (`table`) and `options` reads the words by them. What a spec cannot
+//! say is code in the other files; `dispatch` finds it.
 //! A program without a row only mentions its operands: it may read them, and nothing says that it does not write.
 //!
 //! What a program does to files that none of its words names (a build tool, `git` in `.git`) is a glob, and never
@@ -11,6 +11,7 @@
 mod archive;
 mod build;
 mod containers;
+mod dispatch;
 mod files;
 mod git;
 mod media;
@@ -28,96 +29,11 @@ use toolgate_commands::{FileAction, FileUse, Syntax};
 
 use self::options::{Arg, Args, is_script, read};
 use self::table::Row;
+use crate::command::{Command, Effect, Kind, Named, Redirect, RedirectKind};
 use crate::facts::{FileOracle, Presence};
-use crate::interpreter::{Command, Redirect, RedirectKind};
 use toolgate_shell_syntax::glob::{escaped, unescaped};
 use toolgate_shell_syntax::path::{absolute, is_within, reopened};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
-
-/// What happens to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// It is an operand of a program whose effects are not known.
-    Mention,
-    /// Its content is read.
-    Read,
-    /// Its content is replaced or changed; it may be new.
-    Write,
-    /// Something is added at its end; it may be new.
-    Append,
-    /// It is made, as far as can be told.
-    Create,
-    /// It is removed.
-    Delete,
-    /// It gets another name and is gone from here.
-    Move,
-    /// It becomes a link.
-    Link,
-    /// It gets another name, by which its content can be changed: what a hard link is made to.
-    HardLink,
-    /// Its mode, owner or attributes are changed.
-    Mode,
-    /// It is run.
-    Execute,
-    /// It is a place in the network that is talked to.
-    Send,
-}
-
-/// Something that a command does to a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effect {
-    /// What happens.
-    pub kind: Kind,
-    /// To what: absolute unless unknown. An unknown path keeps its known parts. What is sent to is as written.
-    pub path: Value,
-    /// The same with `..` still in it, if it has any: behind a link, `..` leads elsewhere than its text says.
-    pub written: Option<String>,
-    /// The words that say so.
-    pub span: Span,
-    /// It and everything below it.
-    pub recursive: bool,
-    /// What is made or removed is a folder.
-    pub folder: bool,
-    /// What is read or moved becomes another file of the same command.
-    pub copied: bool,
-    /// Whether it happens if the command runs, given what is known of the paths.
-    pub certain: bool,
-    /// It is one of several that may be meant, and not the likeliest: the directory is one of several, or a target may
-    /// be a folder.
-    pub alternative: bool,
-    /// How the words of the command say it.
-    pub named: Named,
-}
-
-/// How a path comes to be that of an effect.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Named {
-    /// A word or a redirect says it.
-    #[default]
-    Word,
-    /// It is somewhere below a folder that a word says.
-    Below,
-    /// No word says it: the program has its own files, or works on those of its folder.
-    No,
-}
-
-impl Effect {
-    /// One on this path and nothing below it, which may not happen.
-    pub fn new(kind: Kind, path: Value, span: Span) -> Self {
-        Effect {
-            kind,
-            path,
-            written: None,
-            span,
-            recursive: false,
-            folder: false,
-            copied: false,
-            certain: false,
-            alternative: false,
-            named: Named::Word,
-        }
-    }
-}
 
 /// Everything that a command does to paths, its redirects included, in the order of its words.
 pub(crate) fn effects(command: &Command, call: &Call, look: &dyn FileOracle) -> Vec<Effect> {
@@ -258,6 +174,16 @@ impl Call {
             }
         }
         data
+    }
+}
+
+impl Command {
+    /// For each word, whether it is a text that the program only prints, stores or searches for.
+    pub fn data(&self) -> Cow<'_, [bool]> {
+        match &self.data {
+            Some(data) => Cow::Borrowed(data),
+            None => Cow::Owned(Call::read(self).data(self.words.len())),
+        }
     }
 }
 
@@ -521,7 +447,7 @@ impl<'a> Run<'a> {
                 self.mentions(call);
                 names.iter().for_each(|name| self.implied(Kind::Write, name));
             }
-            FileAction::Code(code) => table::handler(code)(self, operands),
+            FileAction::Code(code) => dispatch::handler(code)(self, operands),
         }
     }
 

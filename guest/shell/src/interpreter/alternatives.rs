@@ -4,10 +4,11 @@
 
 use std::rc::Rc;
 
-use super::abstract_value::{Arguments, Content};
-use super::control::Ends;
+use super::Interpreter;
+use super::ends::Ends;
+use super::node_id::NodeId;
 use super::state::ShellState;
-use super::{Interpreter, Variable};
+use crate::abstract_value::{Arguments, Content, Variable};
 use toolgate_shell_syntax::syntax::{
     Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part,
 };
@@ -23,22 +24,6 @@ const MAX_RUNS: usize = 64;
 
 /// How often pipelines are run with other values in the whole text. After that values are unknown to each.
 const MAX_RUNS_IN_ALL: usize = 2_000;
-
-/// A part of a tree.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct NodeId {
-    /// Where it is in memory, as texts inside the text may share a span.
-    address: usize,
-    /// Where it stands, as the memory of one text is used again for the next.
-    span: (usize, usize),
-}
-
-impl NodeId {
-    pub(super) fn of<T>(part: &T, span: Option<Span>) -> Self {
-        let span = span.unwrap_or_default();
-        NodeId { address: std::ptr::from_ref(part).addr(), span: (span.start, span.end) }
-    }
-}
 
 /// The arguments as a name: those of all parameters that stand for one or more of them.
 const ARGUMENTS: &str = "@";
@@ -203,7 +188,9 @@ impl Interpreter<'_> {
         let span = Span::default();
         match (words, state.arguments.known()) {
             (Some(words), _) => words.iter().flat_map(|word| self.words(word, state)).collect(),
-            (None, Some(arguments)) => arguments.iter().skip(1).map(|value| super::expand::item(value, span)).collect(),
+            (None, Some(arguments)) => {
+                arguments.iter().skip(1).map(|value| super::arguments::item(value, span)).collect()
+            }
             (None, None) => vec![super::Word { several: true, ..super::Word::unknown(Why::Expansion, span) }],
         }
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::abstract_value::{Content, Variable};
-use super::expand::gap;
+use super::arguments::gap;
 use super::state::ShellState;
+use crate::abstract_value::{Content, Variable};
 use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Part};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word, is_name};
 
@@ -74,7 +74,7 @@ impl Interpreter<'_> {
             self.run_substitutions(value.text(), Span::default(), state);
         }
         if special
-            || value.text().len() > super::abstract_value::MAX_VALUE
+            || value.text().len() > crate::abstract_value::MAX_VALUE
             || matches!(name, "RANDOM" | "SECONDS" | "LINENO")
         {
             return state.forget(name, stamp);

@@ -12,63 +12,17 @@ mod settings;
 
 use std::rc::Rc;
 
-use super::abstract_value::{Arguments, Content, Variable};
-use super::control::Ends;
+use super::ends::Ends;
 use super::state::{ShellState, Status};
 use super::{FrameKind, Interpreter, output};
+use crate::abstract_value::{Arguments, Content, Variable};
 use toolgate_shell_syntax::word::{Span, Value, Word, is_name};
-
-const BUILTINS: &[&str] = &[
-    "alias",
-    "break",
-    "cd",
-    "compgen",
-    "continue",
-    "declare",
-    "exit",
-    "export",
-    "getopts",
-    "let",
-    "local",
-    "mapfile",
-    "popd",
-    "pushd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "set",
-    "shift",
-    "shopt",
-    "typeset",
-    "unset",
-    "wait",
-];
-
-/// Commands of the shell itself that are not followed here, or only run others.
-const PLAIN_BUILTINS: &[&str] = &[
-    ".", ":", "[", "bg", "bind", "builtin", "caller", "command", "complete", "compopt", "dirs", "disown", "echo",
-    "enable", "eval", "exec", "false", "fc", "fg", "hash", "help", "history", "jobs", "kill", "logout", "printf",
-    "pwd", "source", "suspend", "test", "times", "trap", "true", "type", "ulimit", "umask", "unalias",
-];
 
 /// Words that open or close a command, so that an alias of that name changes how a text is read.
 const RESERVED: &[&str] = &[
     "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
     "time", "until", "while",
 ];
-
-/// Whether the shell runs a command of this name itself, without a process of its own.
-pub(super) fn runs_in_shell(name: &str) -> bool {
-    is_builtin(name, false) || PLAIN_BUILTINS.binary_search(&name).is_ok()
-}
-
-/// Whether a command is followed here. Other builtins change nothing that is followed, or run commands. `posix`: whether the
-/// shell has no more of them than the standard says.
-pub(super) fn is_builtin(name: &str, posix: bool) -> bool {
-    const BASH: &[&str] = &["declare", "let", "mapfile", "popd", "pushd", "readarray", "shopt", "typeset"];
-    BUILTINS.binary_search(&name).is_ok() && !(posix && BASH.contains(&name))
-}
 
 /// The letters of the options before the first operand, and the operands.
 pub(super) fn options(words: &[Word]) -> (String, &[Word]) {
@@ -289,7 +243,7 @@ impl Interpreter<'_> {
         }
         let (count, values) = match (count, state.arguments.clone()) {
             (Some(count), Arguments::Known(values)) => (count, values),
-            (None, Arguments::Known(values)) if !super::expand::spreads(&values) => {
+            (None, Arguments::Known(values)) if !super::arguments::spreads(&values) => {
                 state.arguments = Arguments::tails(&values);
                 return Status::Unknown;
             }
@@ -298,7 +252,7 @@ impl Interpreter<'_> {
                 return Status::Unknown;
             }
         };
-        if super::expand::spreads(values.get(..=count).unwrap_or(&values)) {
+        if super::arguments::spreads(values.get(..=count).unwrap_or(&values)) {
             state.arguments = Arguments::Unknown;
             return Status::Unknown;
         }
@@ -327,7 +281,8 @@ impl Interpreter<'_> {
             }
             if let Some((name, text)) = text {
                 // It stands for words before others, and is read where it is used.
-                if is_name(name) && !RESERVED.contains(&name) && super::simple::alias_words(text, word.span).is_some() {
+                if is_name(name) && !RESERVED.contains(&name) && super::aliases::alias_words(text, word.span).is_some()
+                {
                     continue;
                 }
             }
@@ -397,12 +352,4 @@ fn texts_of_options(arguments: &[Word], valued: &str) -> Vec<(char, Word)> {
         }
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_table_is_sorted() {
-        assert!(super::BUILTINS.is_sorted() && super::PLAIN_BUILTINS.is_sorted());
-    }
 }

@@ -3,26 +3,24 @@
 //! | Module | For |
 //! |---|---|
 //! | `assigns` | what a call of a function may change, by its text |
-//! | `ends` | how a part of the text may end |
 //! | `loops` | loops, `break` and `continue` |
 //! | `functions` | functions and their calls |
 
 mod assigns;
-mod ends;
 mod functions;
 mod loops;
 
 use std::rc::Rc;
 
+use super::ends::Ends;
 use super::state::{Errexit, Handler, Input, ShellState, Status};
-use super::{Command, Frame, Interpreter, Joiner};
+use super::{Frame, Interpreter};
+use crate::command::{Command, Joiner};
 use crate::shared::Shared;
 use crate::tracker::Subshell;
 use toolgate_shell_syntax::glob::Pattern;
 use toolgate_shell_syntax::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
-
-pub(super) use self::ends::Ends;
-pub(super) use self::functions::restore;
+use toolgate_shell_syntax::word::Span;
 
 /// Where `break` comes out of this frame; what `continue` skips is found one below.
 fn exit_of(frame: usize) -> usize {
@@ -294,7 +292,7 @@ impl Interpreter<'_> {
         let before = state.clone();
         let redirected = self.redirects(&node.redirects, &mut state);
         if !redirected.list.is_empty() {
-            let span = node.redirects.iter().map(|redirect| redirect.span).reduce(super::join_spans);
+            let span = node.redirects.iter().map(|redirect| redirect.span).reduce(Span::to);
             let command = Command {
                 redirects: redirected.list.clone(),
                 ..Command::bare(Vec::new(), span.unwrap_or_default(), 0)

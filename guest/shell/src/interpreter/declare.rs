@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::abstract_value::{Content, Variable};
 use super::builtin::options;
 use super::state::{ShellState, Status};
 use super::{FrameKind, Interpreter};
+use crate::abstract_value::{Content, Variable};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word, is_name};
 
 /// What is said of all the names of a command.

@@ -6,8 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHasher;
 
-use super::{Command, Redirect};
-use crate::effect::Effect;
+use crate::command::{Command, Effect, Redirect};
 use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// Two places of a text, from which those of two commands are counted.

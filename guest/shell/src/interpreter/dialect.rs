@@ -28,3 +28,75 @@ impl Dialect {
         if self.posix { Some(true) } else { self.backslashes }
     }
 }
+
+/// Which shell reads a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// `sh`, which is bash on some systems and knows only the standard on others.
+    Sh,
+    Zsh,
+    /// One that is read as bash.
+    Bash,
+}
+
+/// Which shell reads what a program of this name gives to one: `sh` for itself, for `make`, `watch` or a script without a first
+/// line.
+pub(super) fn reader(name: &str) -> Reader {
+    match name {
+        "zsh" | "rzsh" => Reader::Zsh,
+        "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" => Reader::Bash,
+        _ => Reader::Sh,
+    }
+}
+
+/// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
+pub(super) fn may_differ_in_dash(text: &str) -> bool {
+    const MARKS: &[&str] = &[
+        "\\\n",
+        "$'",
+        "$\"",
+        "$[",
+        "&>",
+        "((",
+        "+=",
+        "<(",
+        "<<<",
+        "==",
+        "=(",
+        ">(",
+        "[[",
+        "[^",
+        "alias",
+        "builtin",
+        "coproc",
+        "declare",
+        "echo -",
+        "function",
+        "let ",
+        "mapfile",
+        "popd",
+        "printf -v",
+        "pushd",
+        "readarray",
+        "select",
+        "shopt",
+        "time ",
+        "typeset",
+        "|&",
+        "}>",
+    ];
+    /// Whether one begins with a byte. A search for each of them would have to be prepared, for a text that is short more often
+    /// than not.
+    const BEGINS: [bool; 256] = {
+        let (mut begins, mut at) = ([false; 256], 0);
+        while at < MARKS.len() {
+            begins[MARKS[at].as_bytes()[0] as usize] = true;
+            at += 1;
+        }
+        begins
+    };
+    let bytes = text.as_bytes();
+    let stands = |mark: &str, at: usize| mark.as_bytes()[0] == bytes[at] && bytes[at..].starts_with(mark.as_bytes());
+    let any = |at: usize| BEGINS[usize::from(bytes[at])] && MARKS.iter().any(|mark| stands(mark, at));
+    (0..bytes.len()).any(any)
+}

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use super::abstract_value::Other;
 use super::files::Inside;
-use super::state::{Input, ShellState, Text};
-use super::{Command, Interpreter, Joiner, MAX_COMMANDS, RedirectKind, Runs};
-use crate::effect::{self, Call, Effect, Kind as EffectKind};
+use super::state::{Input, ShellState};
+use super::{Interpreter, MAX_COMMANDS};
+use crate::abstract_value::{Folders, Other, Text};
+use crate::command::{Command, Effect, Joiner, Kind as EffectKind, RedirectKind, Runs, Variables};
+use crate::effect::{self, Call};
 use crate::facts::{FileOracle as _, Presence};
 use crate::tracker::{Scope, Snapshot};
 use crate::wrapper::{self, Directory};
@@ -39,7 +40,7 @@ impl Interpreter<'_> {
         command.elsewhere = self.elsewhere;
         command.preexisting = self.preexisting;
         command.tracked = before.tracked.clone();
-        command.env = super::Variables {
+        command.env = Variables {
             vars: before.vars().clone(),
             directory: command.shell_cwd.clone(),
             all_unknown: before.all_unknown,
@@ -98,7 +99,7 @@ impl Interpreter<'_> {
             self.apply(&effects, state);
             for (path, content) in before {
                 let stamp = self.change();
-                state.set_content(&path, content, stamp);
+                state.files.set_content(&path, content, stamp);
             }
         }
         // Below it may be a link that leads out of it.
@@ -171,13 +172,13 @@ impl Interpreter<'_> {
             }
             match source.path() {
                 Some(target) if effect.kind == EffectKind::Link => {
-                    state.may_link(key, target.to_owned(), stamp);
+                    state.files.may_link(key, target.to_owned(), stamp);
                 }
                 // A copy may not be made, as with `-n`.
                 _ if source.text.is_some() && state.files.made(key).is_some_and(|made| made.content != source.text) => {
-                    state.set_unread(key, stamp);
+                    state.files.set_unread(key, stamp);
                 }
-                _ => state.put_content(key, source.text.clone(), source.from.clone(), stamp),
+                _ => state.files.put_content(key, source.text.clone(), source.from.clone(), stamp),
             }
             return;
         }
@@ -185,8 +186,8 @@ impl Interpreter<'_> {
             // Somewhere below what is certain of it.
             let fixed = effect.path.text().split(['*', '?', '[', Value::HOLE]).next().unwrap_or_default();
             match parent(fixed).filter(|_| fixed.starts_with('/')) {
-                Some(folder) => state.change_below(folder, gone, stamp),
-                None => state.doubt_files(stamp),
+                Some(folder) => state.files.change_below(folder, gone, stamp),
+                None => state.files.doubt_all(stamp),
             }
         }
     }
@@ -274,7 +275,7 @@ impl Interpreter<'_> {
         state.tracked = tracked.into();
         match folder {
             Some(Some(folder)) => state.folders = before.folders.or(absolute(&folder, "/")),
-            Some(None) => state.folders = super::Folders::unknown(),
+            Some(None) => state.folders = Folders::unknown(),
             None => {}
         }
     }
@@ -337,7 +338,7 @@ fn apply_known(effect: &Effect, path: &str, source: &Source<'_>, state: &mut She
     let changes = changes(effect.kind);
     if !changes || effect.alternative && state.files.look(path) == Presence::Unknown {
         if changes && !effect.copied && (source.text.is_some() || source.from.is_some()) {
-            state.may_copy(path, source.text.clone(), source.from.clone(), stamp);
+            state.files.may_copy(path, source.text.clone(), source.from.clone(), stamp);
         }
         return;
     }
@@ -348,42 +349,42 @@ fn apply_known(effect: &Effect, path: &str, source: &Source<'_>, state: &mut She
         if effect.kind == EffectKind::Link
             && let Some(target) = source.path()
         {
-            state.may_link(path, target.to_owned(), stamp);
+            state.files.may_link(path, target.to_owned(), stamp);
             return;
         }
         // What is written to a file leaves it one.
         if gone || before != Presence::File {
-            state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
+            state.files.set(path, Presence::Unknown, Inside::Unknown, stamp);
         }
         if !gone {
-            state.set_content(path, content, stamp);
+            state.files.set_content(path, content, stamp);
         }
     } else if gone {
-        state.set_file(path, Presence::Absent, Inside::Unknown, stamp);
+        state.files.set(path, Presence::Absent, Inside::Unknown, stamp);
     } else if effect.kind == EffectKind::Link {
         match source.path() {
-            Some(target) => state.link_file(path, target.to_owned(), stamp),
-            None => state.set_file(path, Presence::Unknown, Inside::Unknown, stamp),
+            Some(target) => state.files.link(path, target.to_owned(), stamp),
+            None => state.files.set(path, Presence::Unknown, Inside::Unknown, stamp),
         }
     } else if effect.folder {
         if before != Presence::Folder {
             let inside = if effect.recursive { Inside::Unknown } else { Inside::Fresh };
-            state.set_file(path, Presence::Folder, inside, stamp);
+            state.files.set(path, Presence::Folder, inside, stamp);
         }
     } else if effect.recursive {
-        state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
+        state.files.set(path, Presence::Unknown, Inside::Unknown, stamp);
     } else {
-        state.set_file(path, Presence::File, Inside::Unknown, stamp);
-        state.set_content(path, content, stamp);
+        state.files.set(path, Presence::File, Inside::Unknown, stamp);
+        state.files.set_content(path, content, stamp);
     }
     if source.unread && !gone && !effect.folder {
-        state.set_unread(path, stamp);
+        state.files.set_unread(path, stamp);
     } else if !gone
         && (!effect.folder || effect.recursive)
         && effect.kind != EffectKind::Link
         && let Some(from) = source.from.clone().filter(|_| !effect.copied)
     {
-        state.set_copy(path, from, effect.recursive, stamp);
+        state.files.set_copy(path, from, effect.recursive, stamp);
     }
 }
 

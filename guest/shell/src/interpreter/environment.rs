@@ -1,7 +1,7 @@
 //! Programs that run what variables say: editors, pagers, ways to another machine; shells and their prompts.
 
-use super::abstract_value::Content;
 use super::state::ShellState;
+use crate::abstract_value::Content;
 use crate::wrapper::{ContextChange, Kind, NestedCommand, Times};
 use toolgate_shell_syntax::word::{Span, Value, Word};
 

@@ -1,33 +1,24 @@
 //! The values of words, by the rules of bash: braces, tilde, parameters, substitutions, arithmetic, then splitting.
 //! A glob stays a pattern.
-//!
-//! | Module | For |
-//! |---|---|
-//! | `pieces` | the parts of a word that is being put together |
-//! | `substitution` | what `$(..)` comes to |
-//! | `arguments` | words as arguments, a glob among which may be any number of them |
+//! What `$(..)` comes to is in `substitution`.
 
-mod arguments;
-mod pieces;
 mod substitution;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use self::pieces::split;
+use super::Interpreter;
 use super::braces::{Atom, Braces};
 use super::parameter::Got;
+use super::pieces::{Piece, join, push_literal, push_value, split};
 use super::places::located_at;
 use super::state::{Input, NOWHERE, ShellState};
-use super::{Interpreter, SUBSTITUTION};
 use crate::arithmetic::{self, Numbers};
+use crate::command::SUBSTITUTION;
 use crate::facts::{Facts, FileOracle as _, Presence};
 use toolgate_shell_syntax::glob;
 use toolgate_shell_syntax::syntax::{self, Base, Index, Literal, NodeKind, Part, Target};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
-
-pub(super) use self::arguments::{argument, gap, is_gap, is_open_ended, item, spread, spreads};
-pub(super) use self::pieces::{Piece, join, push_literal, push_value};
 
 impl Interpreter<'_> {
     /// The words that one word comes to: none for an empty expansion, or several.

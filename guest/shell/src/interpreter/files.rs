@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::rc::Rc;
 
-use super::state::{MAX_NAMES, ShellState, Text};
 use super::table::Table;
+use crate::abstract_value::Text;
 use crate::facts::{Facts, FileOracle, Presence};
 use crate::shared::Shared;
 use toolgate_shell_syntax::path::{absolute, is_within, parent};
 use toolgate_shell_syntax::word::Value;
+
+/// Most paths that are kept apart; more make all of them unknown.
+const MAX_NAMES: usize = 400;
 
 /// What is known of the things in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -469,10 +472,10 @@ impl FileOracle for Files {
     }
 }
 
-impl ShellState {
+impl Files {
     /// A program that is not followed may have changed any file.
-    pub(crate) fn doubt_files(&mut self, stamp: u64) {
-        self.files.doubt = true;
+    pub(crate) fn doubt_all(&mut self, stamp: u64) {
+        self.doubt = true;
         let doubted = |made: &Made| Made { presence: Presence::Unknown, inside: Inside::Unknown, ..made.clone() };
         let sure = |made: &Made| match made.inside {
             // That a program takes away the place itself is not expected.
@@ -480,29 +483,29 @@ impl ShellState {
             Inside::Fresh => true,
             Inside::Unknown => made.presence != Presence::Unknown,
         };
-        let made = self.files.made.map().iter().filter(|(_, made)| sure(made));
+        let made = self.made.map().iter().filter(|(_, made)| sure(made));
         let made: Vec<(String, Made)> = made.map(|(path, made)| (path.clone(), doubted(made))).collect();
-        made.into_iter().for_each(|(path, made)| self.files.put(path, made, stamp));
+        made.into_iter().for_each(|(path, made)| self.put(path, made, stamp));
     }
 
     /// Notes what the text makes of a path. A folder that was not there is fresh.
-    pub(crate) fn set_file(&mut self, path: &str, presence: Presence, inside: Inside, stamp: u64) {
-        let canonical = self.files.canonical(path).into_owned();
+    pub(crate) fn set(&mut self, path: &str, presence: Presence, inside: Inside, stamp: u64) {
+        let canonical = self.canonical(path).into_owned();
         let path = canonical.as_str();
         if presence != Presence::Folder {
-            self.files.below(path, if presence == Presence::Unknown { presence } else { Presence::Absent }, stamp);
+            self.below(path, if presence == Presence::Unknown { presence } else { Presence::Absent }, stamp);
         }
         // A folder that is made again is what it was.
-        let before = self.files.made.get(path).filter(|before| presence == Presence::Folder && !before.unread);
+        let before = self.made.get(path).filter(|before| presence == Presence::Folder && !before.unread);
         let copy = before.filter(|before| before.presence != Presence::File).and_then(|before| before.copy.clone());
-        self.files.put(path.to_owned(), Made { copy, ..Made::new(presence, inside) }, stamp);
+        self.put(path.to_owned(), Made { copy, ..Made::new(presence, inside) }, stamp);
     }
 
     /// Something below a folder is made, or may be gone, and it is not known what.
     pub(crate) fn change_below(&mut self, folder: &str, gone: bool, stamp: u64) {
-        let canonical = self.files.canonical(folder).into_owned();
+        let canonical = self.canonical(folder).into_owned();
         let folder = canonical.as_str();
-        let made = self.files.made.get(folder).cloned();
+        let made = self.made.get(folder).cloned();
         let inside = match made.as_ref().map(|made| made.inside) {
             Some(Inside::Unknown) => Inside::Unknown,
             // Nothing was there but what the text made, which is in the table.
@@ -511,30 +514,30 @@ impl ShellState {
             _ => Inside::Added,
         };
         if gone {
-            self.files.below(folder, Presence::Unknown, stamp);
+            self.below(folder, Presence::Unknown, stamp);
         }
         let made = made.unwrap_or_else(|| Made::new(Presence::Folder, inside));
-        self.files.replace(folder.to_owned(), Made { inside, ..made }, stamp);
+        self.replace(folder.to_owned(), Made { inside, ..made }, stamp);
     }
 
     /// Notes what is in a file whose path is known in part, under what is known of it.
     pub(crate) fn put_content(&mut self, key: &str, content: Option<Rc<Text>>, copy: Option<String>, stamp: u64) {
         // It may be another file than the one that was written before, and that may be run still.
-        let before = self.files.made.get(key).filter(|made| made.presence == Presence::Unknown);
+        let before = self.made.get(key).filter(|made| made.presence == Presence::Unknown);
         let before = before.filter(|_| key.starts_with(Value::HOLE));
         let unread = before.is_some_and(|made| made.content != content);
         let presence = if before.is_some() && content.is_none() { Presence::Unknown } else { Presence::File };
         let made = Made { content, copy, unread, ..Made::new(presence, Inside::Unknown) };
-        self.files.put(key.to_owned(), made, stamp);
+        self.put(key.to_owned(), made, stamp);
     }
 
     /// Notes what is in a file that the text may have added to: what was in it before is a part of that.
     pub(crate) fn may_append(&mut self, path: &str, before: &Rc<Text>, content: Rc<Text>, stamp: u64) {
-        let path = self.files.canonical(path).into_owned();
-        match self.files.made.get(&path) {
+        let path = self.canonical(path).into_owned();
+        match self.made.get(&path) {
             Some(made) if made.content.as_ref() == Some(before) && !made.unread => {
                 let made = Made { content: Some(content), ..made.clone() };
-                self.files.put(path, made, stamp);
+                self.put(path, made, stamp);
             }
             _ => self.set_unread(&path, stamp),
         }
@@ -542,16 +545,16 @@ impl ShellState {
 
     /// Notes what is in a file that the text may have written.
     pub(crate) fn may_write(&mut self, path: &str, content: Option<&Rc<Text>>, stamp: u64) {
-        let path = self.files.canonical(path).into_owned();
-        match (self.files.made.get(&path), content) {
+        let path = self.canonical(path).into_owned();
+        match (self.made.get(&path), content) {
             (Some(made), _) if made.content.as_ref() == content && content.is_some() => {}
             (Some(made), Some(content)) if made.content.is_none() && !made.unread => {
                 let made = Made { content: Some(Rc::clone(content)), ..made.clone() };
-                self.files.put(path, made, stamp);
+                self.put(path, made, stamp);
             }
             (None, Some(content)) => {
                 let made = Made::new(Presence::Unknown, Inside::Unknown);
-                self.files.put(path, Made { content: Some(Rc::clone(content)), ..made }, stamp);
+                self.put(path, Made { content: Some(Rc::clone(content)), ..made }, stamp);
             }
             _ => self.set_unread(&path, stamp),
         }
@@ -562,62 +565,62 @@ impl ShellState {
         if path.starts_with(Value::HOLE) {
             return self.put_content(path, content, None, stamp);
         }
-        let canonical = self.files.canonical(path).into_owned();
-        if let Some(made) = self.files.made.get(&canonical).cloned() {
+        let canonical = self.canonical(path).into_owned();
+        if let Some(made) = self.made.get(&canonical).cloned() {
             let unread = made.unread && content.is_none();
-            self.files.put(canonical, Made { content, unread, preexisting: false, copy: None, ..made }, stamp);
+            self.put(canonical, Made { content, unread, preexisting: false, copy: None, ..made }, stamp);
         }
     }
 
     /// Notes that a file now has the content that another had before the text, or a folder what another has.
     pub(crate) fn set_copy(&mut self, path: &str, from: String, folder: bool, stamp: u64) {
-        let canonical = self.files.canonical(path).into_owned();
-        if let Some(made) = self.files.made.get(&canonical).cloned() {
+        let canonical = self.canonical(path).into_owned();
+        if let Some(made) = self.made.get(&canonical).cloned() {
             // Into a folder that is a copy already: which of them a file in it is from is not known.
             let mixed = folder && made.unread;
             let copy = Some(from.clone()).filter(|_| !mixed);
-            self.files.replace(
+            self.replace(
                 canonical.clone(),
                 Made { content: None, unread: mixed, link: None, links: Vec::new(), copy, ..made },
                 stamp,
             );
             if folder {
-                self.files.copies.to_mut().push((from, canonical));
+                self.copies.to_mut().push((from, canonical));
             }
         }
     }
 
     /// Notes what a file has in it if that which makes it works in another way than is likely.
     pub(crate) fn may_copy(&mut self, path: &str, content: Option<Rc<Text>>, from: Option<String>, stamp: u64) {
-        let path = self.files.canonical(path).into_owned();
-        if self.files.made.get(&path).is_none() {
-            self.files.put(path, Made { content, copy: from, ..Made::new(Presence::Unknown, Inside::Unknown) }, stamp);
+        let path = self.canonical(path).into_owned();
+        if self.made.get(&path).is_none() {
+            self.put(path, Made { content, copy: from, ..Made::new(Presence::Unknown, Inside::Unknown) }, stamp);
         }
     }
 
     /// Notes that the text wrote to a file what is not known.
     pub(crate) fn set_unread(&mut self, path: &str, stamp: u64) {
-        let canonical = self.files.canonical(path).into_owned();
-        let made = self.files.made.get(&canonical).cloned();
+        let canonical = self.canonical(path).into_owned();
+        let made = self.made.get(&canonical).cloned();
         let made = made.unwrap_or_else(|| Made::new(Presence::Unknown, Inside::Unknown));
-        self.files.put(canonical, Made { content: None, unread: true, preexisting: false, copy: None, ..made }, stamp);
+        self.put(canonical, Made { content: None, unread: true, preexisting: false, copy: None, ..made }, stamp);
     }
 
     /// It may be a link now.
     pub(crate) fn may_link(&mut self, path: &str, to: String, stamp: u64) {
-        self.link_file(path, to, stamp);
-        let path = self.files.canonical(path).into_owned();
-        if let Some(made) = self.files.made.get(&path).cloned() {
-            self.files.put(path, Made { presence: Presence::Unknown, ..made }, stamp);
+        self.link(path, to, stamp);
+        let path = self.canonical(path).into_owned();
+        if let Some(made) = self.made.get(&path).cloned() {
+            self.put(path, Made { presence: Presence::Unknown, ..made }, stamp);
         }
     }
 
-    pub(crate) fn link_file(&mut self, path: &str, to: String, stamp: u64) {
-        let presence = self.files.look(&to);
+    pub(crate) fn link(&mut self, path: &str, to: String, stamp: u64) {
+        let presence = self.look(&to);
         // A program is known by the name that it is given, which may lead on: `/usr/bin/vim` to `/usr/bin/vim.basic`.
-        let to = if crate::effect::is_system(&to) { to } else { self.files.canonical(&to).into_owned() };
-        let path = self.files.canonical(path).into_owned();
-        self.files.put(path, Made { link: Some(to), ..Made::new(presence, Inside::Unknown) }, stamp);
+        let to = if crate::effect::is_system(&to) { to } else { self.canonical(&to).into_owned() };
+        let path = self.canonical(path).into_owned();
+        self.put(path, Made { link: Some(to), ..Made::new(presence, Inside::Unknown) }, stamp);
     }
 }
 

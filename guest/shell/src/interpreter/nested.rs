@@ -10,22 +10,22 @@ mod surroundings;
 
 use std::rc::Rc;
 
-use self::scripts::reader;
-use super::control::Ends;
+use super::Interpreter;
+use super::dialect::reader;
+use super::ends::Ends;
+use super::foreign::reads_alike;
 use super::places::{followed_at, is_unread, on_path, unlikely_places};
 use super::script_effects::arguments;
 use super::simple::Lookup;
-use super::state::{Input, ShellState, Status, Text};
-use super::{Command, Interpreter, Runs};
-use crate::effect::{Effect, Kind as EffectKind};
+use super::state::{Input, ShellState, Status};
+use crate::abstract_value::Text;
+use crate::command::{Command, Effect, Kind as EffectKind, Runs};
 use crate::facts::{FileOracle as _, Presence};
-use crate::foreign::{reads_alike, scanned_words};
+use crate::foreign::scanned_words;
 use crate::wrapper::{self, ContextChange, Directory, Kind, Language, NestedCommand, Times};
 use toolgate_scripts::{Arguments, Origin, Setting};
 use toolgate_shell_syntax::path::{absolute, is_descriptor, is_stdin};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
-
-pub(super) use self::scripts::{Reader, content_word, may_differ_in_dash};
 
 impl Interpreter<'_> {
     /// Whether what a wrapper runs cannot be read here.
@@ -244,7 +244,7 @@ impl Interpreter<'_> {
                 if change.own_input {
                     let mut own = own;
                     let stamp = self.change();
-                    own.doubt_files(stamp);
+                    own.files.doubt_all(stamp);
                     return Ends::with(own, Status::Unknown);
                 }
                 self.read_input(language, reader(name), &args, span, own)
@@ -262,7 +262,7 @@ impl Interpreter<'_> {
     /// What cannot be read runs, and may do anything to files.
     fn runs_unseen(&mut self, span: Span, mut own: ShellState) -> Ends {
         let stamp = self.change();
-        own.doubt_files(stamp);
+        own.files.doubt_all(stamp);
         self.print(None, span, None, &own);
         Ends::with(own, Status::Unknown)
     }
@@ -318,17 +318,12 @@ impl Interpreter<'_> {
         let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
         let stored = std::mem::replace(&mut self.preexisting, was_stored);
         self.run_alike(path, content.as_ref(), &own, |interpreter, text, own| {
-            interpreter.script(
-                language,
-                &content_word(text),
-                Setting { origin: Origin::Unknown, ..setting.clone() },
-                own,
-            );
+            interpreter.script(language, &text.word(), Setting { origin: Origin::Unknown, ..setting.clone() }, own);
         });
         self.preexisting = stored;
         match content {
             Some(content) => {
-                let after = self.script(language, &content_word(&content), setting, own);
+                let after = self.script(language, &content.word(), setting, own);
                 Ends::with(after, Status::Unknown)
             }
             None => {
@@ -372,7 +367,7 @@ impl Interpreter<'_> {
         let mut arguments = vec![path.clone()];
         arguments.extend_from_slice(args);
         let run = |interpreter: &mut Self, content: &Rc<Text>, own: ShellState| {
-            let word = content_word(content);
+            let word = content.word();
             if here {
                 let mut ends = None;
                 interpreter.text(&word, |interpreter, list| ends = Some(interpreter.list(list, own.clone())));
@@ -402,7 +397,7 @@ impl Interpreter<'_> {
     /// After a program that was not read.
     fn unread(&mut self, span: Span, mut state: ShellState) -> ShellState {
         let stamp = self.change();
-        state.doubt_files(stamp);
+        state.files.doubt_all(stamp);
         self.print(None, span, None, &state);
         state.use_input();
         state

@@ -379,7 +379,7 @@ fn printf(arguments: &[&str], printer: Printer) -> Option<String> {
         if values.is_empty() {
             return Some(result);
         }
-        if values.len() == before || result.len() > super::abstract_value::MAX_VALUE {
+        if values.len() == before || result.len() > crate::abstract_value::MAX_VALUE {
             // The rest of the arguments finds no place.
             return if values.len() == before && before > 0 && !format.contains('%') { Some(result) } else { None };
         }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::abstract_value::{Content, Variable};
-use super::expand::{Piece, is_gap, join, push_value, spread, spreads};
+use super::Interpreter;
+use super::arguments::{is_gap, spread, spreads};
+use super::pieces::{Piece, join, push_value};
 use super::state::ShellState;
-use super::{Interpreter, SUBSTITUTION};
+use crate::abstract_value::{Content, Variable};
+use crate::command::SUBSTITUTION;
 use toolgate_shell_syntax::glob::Pattern;
 use toolgate_shell_syntax::syntax::{self, Index, Operation, Parameter};
 use toolgate_shell_syntax::word::{Span, Value, Why, is_name};
@@ -481,7 +483,7 @@ impl Interpreter<'_> {
                 let with = with.known().filter(|with| !with.contains('&')).map(str::to_owned);
                 Some(map(got, |text| {
                     let replaced = pattern.as_ref()?.replace(text, with.as_deref()?, *all, *anchor)?;
-                    (replaced.len() <= super::abstract_value::MAX_VALUE).then_some(replaced)
+                    (replaced.len() <= crate::abstract_value::MAX_VALUE).then_some(replaced)
                 }))
             }
             Operation::Case { upper, all, pattern } => {

@@ -1,14 +1,16 @@
 //! Files whose path is known only in part: `/tmp/x.$$`, `$DIR/install.sh`, `*.sh`.
 //!
 //! Two that are written alike may be two files, so nothing else that is known rests on this. What the text wrote to one of them
-//! is read apart, in a walk of its own, where one that is written alike is run: see [`Script::written`](super::Script::written).
+//! is read apart, in a walk of its own, where one that is written alike is run: see [`Script::written`](crate::Script::written).
 //! So is what it wrote to a file whose path is known, where one is run that may be this one.
 
 use std::rc::Rc;
 
 use super::places::in_unknown;
-use super::state::{ShellState, Text};
-use super::{Command, Interpreter, MAX_BYTES, MAX_STEPS, Script};
+use super::state::ShellState;
+use super::{Interpreter, MAX_BYTES, MAX_STEPS};
+use crate::abstract_value::Text;
+use crate::command::{Command, Script};
 use toolgate_shell_syntax::glob::holes;
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};

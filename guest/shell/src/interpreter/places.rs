@@ -1,8 +1,8 @@
 //! Which file a path leads to: by the directories that the shell may be in, by links and `PATH`.
 
-use super::abstract_value::{Content, Other};
 use super::files::Made;
 use super::state::ShellState;
+use crate::abstract_value::{Content, Other};
 use crate::effect;
 use crate::facts::FileOracle as _;
 use toolgate_shell_syntax::path::absolute;

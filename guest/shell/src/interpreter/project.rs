@@ -5,9 +5,9 @@
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::abstract_value::Content;
 use super::places::places;
-use super::state::{Input, ShellState, Text};
+use super::state::{Input, ShellState};
+use crate::abstract_value::{Content, Text};
 use crate::just;
 use crate::make::{self, Line};
 use crate::wrapper::{ContextChange, Directory, Kind, Language, NestedCommand, Times};

@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use super::Interpreter;
 use super::places::{followed_at, places};
-use super::state::{Input, ShellState, Text};
-use super::{Interpreter, Redirect, RedirectKind};
+use super::state::{Input, ShellState};
+use crate::abstract_value::Text;
+use crate::command::{Redirect, RedirectKind};
 use crate::facts::Presence;
 use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
 use toolgate_shell_syntax::syntax::{self, Descriptor, RedirectOperator, Target};
@@ -44,9 +46,9 @@ impl Redirected {
                 let before = state.files.made(other).and_then(|made| made.content.clone()).filter(|_| *append);
                 match (before, written) {
                     (Some(before), Some(written)) => {
-                        state.may_append(other, &before, both(&before, written), stamp);
+                        state.files.may_append(other, &before, both(&before, written), stamp);
                     }
-                    (_, written) => state.may_write(other, written, stamp),
+                    (_, written) => state.files.may_write(other, written, stamp),
                 }
             }
             let content = match (append, state.files.made(path).and_then(|made| made.content.clone()), written) {
@@ -57,11 +59,11 @@ impl Redirected {
                 (true, ..) => None,
             };
             if content.is_none() {
-                state.set_unread(path, stamp);
+                state.files.set_unread(path, stamp);
             } else if path.contains(Value::HOLE) {
-                state.put_content(path, content, None, stamp);
+                state.files.put_content(path, content, None, stamp);
             } else {
-                state.set_content(path, content, stamp);
+                state.files.set_content(path, content, stamp);
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Programs in other languages: what they do, as if the text did it.
 
-use super::nested::content_word;
+use super::Interpreter;
+use super::dialect::Reader;
 use super::places::places;
 use super::simple::Lookup;
 use super::state::ShellState;
-use super::{Command, Interpreter, Runs};
-use crate::effect::{Effect, Kind as EffectKind};
+use crate::abstract_value::Folders;
+use crate::command::{Command, Effect, Kind as EffectKind, Runs};
 use crate::facts::FileOracle as _;
 use crate::wrapper::{self, Language};
 use toolgate_scripts::{self as scripts, Arguments, Origin, ScriptEffectKind, Setting};
@@ -44,7 +45,7 @@ impl Interpreter<'_> {
         state.use_input();
         let Some(source) = text.known().map(str::to_owned) else {
             let stamp = self.change();
-            state.doubt_files(stamp);
+            state.files.doubt_all(stamp);
             return state;
         };
         if !self.may_nest() || !self.afford(source.len()) {
@@ -81,7 +82,7 @@ impl Interpreter<'_> {
         }
         if !read.complete {
             let stamp = self.change();
-            state.doubt_files(stamp);
+            state.files.doubt_all(stamp);
         }
         state
     }
@@ -109,7 +110,7 @@ impl Interpreter<'_> {
             let name = self.via.last().cloned().unwrap_or_default();
             self.calls.push(place);
             let setting = Setting { origin: self.origin(Some(&file), &state), ..setting.clone() };
-            let text = content_word(&content);
+            let text = content.word();
             state = self
                 .inside(&name, |interpreter| interpreter.source(language, &text, setting, scripts::read_part, state));
             self.calls.pop();
@@ -126,7 +127,7 @@ impl Interpreter<'_> {
         let before = state.clone();
         self.record(slot, command, &before, &mut state);
         let stamp = self.change();
-        state.doubt_files(stamp);
+        state.files.doubt_all(stamp);
         state
     }
 
@@ -164,9 +165,7 @@ impl Interpreter<'_> {
                         }
                         let shell = interpreter.process(&state, &[Word::new("sh", span)]);
                         let fine = interpreter.failure.is_none();
-                        let end = interpreter
-                            .text_in(&text, super::nested::Reader::Sh, shell, state.clone())
-                            .join(interpreter);
+                        let end = interpreter.text_in(&text, Reader::Sh, shell, state.clone()).join(interpreter);
                         state.files = end.files;
                         // What a stored program builds is read roughly; if no shell text comes of it, it is not known.
                         if fine
@@ -175,7 +174,7 @@ impl Interpreter<'_> {
                             && interpreter.failure.take().is_some()
                         {
                             let stamp = interpreter.change();
-                            state.doubt_files(stamp);
+                            state.files.doubt_all(stamp);
                         }
                     });
                 });
@@ -214,7 +213,7 @@ impl Interpreter<'_> {
                 let text = word(text);
                 if text.known().is_none() {
                     let stamp = self.change();
-                    state.doubt_files(stamp);
+                    state.files.doubt_all(stamp);
                     return state;
                 }
                 let name = self.via.last().cloned().unwrap_or_default();
@@ -226,9 +225,9 @@ impl Interpreter<'_> {
             ScriptEffectKind::Chdir(path) => {
                 let path = word(path);
                 state.folders = match (path.known(), state.folders.certain()) {
-                    (Some(path), Some(folder)) => super::Folders::one(absolute(path, folder)),
-                    (Some(path), None) if path.starts_with('/') => super::Folders::one(absolute(path, "/")),
-                    _ => super::Folders::unknown(),
+                    (Some(path), Some(folder)) => Folders::one(absolute(path, folder)),
+                    (Some(path), None) if path.starts_with('/') => Folders::one(absolute(path, "/")),
+                    _ => Folders::unknown(),
                 };
                 state
             }

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use super::abstract_value::Variable;
+use super::Interpreter;
 use super::assign::{assigns, tilde_value};
-use super::control::{Ends, restore};
+use super::builtin_names::{is_builtin, runs_in_shell};
+use super::ends::Ends;
 use super::environment::by_environment;
 use super::output::{self, Printer};
 use super::places::{
@@ -12,12 +13,13 @@ use super::places::{
     unlikely_places,
 };
 use super::redirect::Redirected;
-use super::state::{Input, ShellState, Status, Text};
-use super::{Command, Interpreter};
-use crate::effect::{self, Effect};
+use super::state::{Input, ShellState, Status};
+use crate::abstract_value::{Text, Variable};
+use crate::command::{Command, Effect, Kind};
+use crate::effect;
 use crate::wrapper;
 use toolgate_shell_syntax::path::names_stdin;
-use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
+use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Part};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Programs whose arguments of the form `name=value` are assignments.
@@ -50,64 +52,8 @@ impl Interpreter<'_> {
         self.aliased(span, assignments, &words, redirects, state)
     }
 
-    /// A command whose first word may be an alias. On the line that defines it it is none yet, so that the command as
-    /// it is written is looked at too.
-    fn aliased(
-        &mut self,
-        span: Span,
-        assignments: &[Assignment],
-        words: &[&syntax::Word],
-        redirects: &[syntax::Redirect],
-        state: ShellState,
-    ) -> Ends {
-        let found = self.alias_of(words, &state);
-        let Some((name, texts)) = found.filter(|_| self.may_nest()) else {
-            return self.unaliased(span, assignments, words, redirects, state);
-        };
-        let joiner = self.joiner;
-        let before = state.clone();
-        let mut end = None;
-        self.calls.push(name);
-        for text in texts {
-            let own = before.clone();
-            let expanded = self.doubting(true, |interpreter| {
-                interpreter.inside("alias", |interpreter| match alias_words(&text, span) {
-                    Some(parsed) => {
-                        let own_words = simple_words(&parsed).unwrap_or_default();
-                        let all: Vec<&syntax::Word> = own_words.iter().chain(words.iter().skip(1).copied()).collect();
-                        interpreter.joiner = joiner;
-                        interpreter.aliased(span, assignments, &all, redirects, own)
-                    }
-                    None => {
-                        let mut ends = None;
-                        interpreter.text(&Word::new(text, span), |interpreter, list| {
-                            ends = Some(interpreter.list(list, own.clone()))
-                        });
-                        ends.unwrap_or_else(|| Ends::of(own))
-                    }
-                })
-            });
-            let expanded = expanded.join(self);
-            end = self.either(end, Some(expanded));
-        }
-        self.calls.pop();
-        self.joiner = joiner;
-        let plain =
-            self.doubting(true, |interpreter| interpreter.unaliased(span, assignments, words, redirects, state));
-        let plain = plain.join(self);
-        let end = self.either(end, Some(plain)).unwrap_or(before);
-        Ends::with(end, Status::Unknown)
-    }
-
-    /// The alias that the first word is, and what it stands for.
-    fn alias_of(&self, words: &[&syntax::Word], state: &ShellState) -> Option<(String, Vec<String>)> {
-        let on = state.aliases || state.get("POSIXLY_CORRECT").is_some();
-        let name = words.first().filter(|_| on)?.plain()?;
-        let texts = state.alias_texts.get(name)?;
-        (!self.calls.iter().any(|call| call == name)).then(|| (name.to_owned(), texts.clone()))
-    }
-
-    fn unaliased(
+    /// The same where the first word is what it says.
+    pub(super) fn unaliased(
         &mut self,
         span: Span,
         assignments: &[Assignment],
@@ -140,7 +86,7 @@ impl Interpreter<'_> {
         }
         // What a redirect of a program sets is set in the program's own process.
         let name = resolved.first().and_then(Word::known);
-        let own = name.is_some_and(|name| !super::builtin::runs_in_shell(name) && state.function(name).is_none());
+        let own = name.is_some_and(|name| !runs_in_shell(name) && state.function(name).is_none());
         if own && let Some(unredirected) = unredirected {
             let redirected = std::mem::replace(&mut state, unredirected);
             state.files = redirected.files;
@@ -280,7 +226,7 @@ impl Interpreter<'_> {
                 state.input.clone_from(input);
             }
             for (name, variable) in replaced.iter().rev() {
-                restore(state, name, variable.as_ref(), stamp);
+                state.restore(name, variable.as_ref(), stamp);
             }
             redirected.keep(written.as_ref(), state, stamp);
         });
@@ -362,7 +308,7 @@ impl Interpreter<'_> {
         });
         let ends = self.run_named(slot, command, lookup, before, state);
         if let Some(command) = self.commands.get_mut(slot).filter(|_| first.known().is_none()) {
-            let runs = Effect::new(effect::Kind::Execute, file, first.span);
+            let runs = Effect::new(Kind::Execute, file, first.span);
             command.effects.push(Effect { alternative: true, ..runs });
         }
         ends
@@ -423,7 +369,7 @@ impl Interpreter<'_> {
             self.record_function(slot, command, before, &mut state);
             return self.call(slot, &name, (&function, sure), &words, state);
         }
-        if lookup != Lookup::Programs && super::builtin::is_builtin(&name, self.dialect.posix) {
+        if lookup != Lookup::Programs && is_builtin(&name, self.dialect.posix) {
             self.record(slot, command, before, &mut state);
             return self.builtin(&name, &words, span, state);
         }
@@ -483,7 +429,7 @@ impl Interpreter<'_> {
         if computed && lookup != Lookup::Programs {
             state.havoc(stamp);
         } else {
-            state.doubt_files(stamp);
+            state.files.doubt_all(stamp);
         }
         self.print(None, span, None, &state);
         state.use_input();
@@ -555,7 +501,7 @@ impl Interpreter<'_> {
         }
         if self.commands.get(slot).is_none_or(|command| command.unlisted) {
             let stamp = self.change();
-            state.doubt_files(stamp);
+            state.files.doubt_all(stamp);
         }
         self.sequential(words, &mut state);
         let status = self.status_of(name, words, printed.is_some(), &state);
@@ -610,7 +556,7 @@ impl Interpreter<'_> {
             Some(Rc::new(Text { text: changed, span: text.span, at: None }))
         });
         let stamp = self.stamp;
-        state.set_content(&path, changed, stamp);
+        state.files.set_content(&path, changed, stamp);
     }
 
     /// `tee`: what its files have in them.
@@ -618,7 +564,7 @@ impl Interpreter<'_> {
         let stamp = self.stamp;
         let appends = self.commands.get(slot).is_none_or(|command| {
             let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
-            command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
+            command.effects.iter().any(|effect| effect.kind == Kind::Append && is_own(effect))
         });
         let given = match &state.input {
             Input::Text(text, 0) => Some(Rc::clone(text)),
@@ -631,15 +577,15 @@ impl Interpreter<'_> {
         }
         for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
             match &text {
-                Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
-                None => state.set_unread(&path, stamp),
+                Some(text) => state.files.set_content(&path, Some(Rc::clone(text)), stamp),
+                None => state.files.set_unread(&path, stamp),
             }
         }
         // Where it is not certain which directory it is.
         if before.folders.certain().is_none() {
             let names = words.iter().skip(1).filter_map(Word::known).filter(|name| !name.starts_with(['/', '-']));
             for path in names.flat_map(|name| places(name, before)) {
-                state.may_write(&path, text.as_ref(), stamp);
+                state.files.may_write(&path, text.as_ref(), stamp);
             }
         }
     }
@@ -777,21 +723,6 @@ fn with_text<'c>(command: &'c Command, text: impl Fn(&'c Word) -> Option<(&'c St
     (!other.words.is_empty() || command.words.is_empty()).then_some(other)
 }
 
-/// The text of an alias that stands for words before others, and for nothing else.
-pub(super) fn alias_words(text: &str, span: Span) -> Option<syntax::Parsed> {
-    let parsed = syntax::parse(text, Base::opaque(span), 0).ok()?;
-    simple_words(&parsed).is_some().then_some(parsed)
-}
-
-/// The words of a text that is one simple command without redirects and assignments.
-fn simple_words(parsed: &syntax::Parsed) -> Option<&[syntax::Word]> {
-    let [item] = parsed.list.items.as_slice() else { return None };
-    let [node] = item.first.commands.as_slice() else { return None };
-    let NodeKind::Simple { assignments, words } = &node.kind else { return None };
-    let plain = item.rest.is_empty() && !item.background && !item.first.negated;
-    (plain && assignments.is_empty() && node.redirects.is_empty() && !words.is_empty()).then_some(words)
-}
-
 /// The name of a program in a folder that is not known.
 fn certain_name(word: &Word, state: &ShellState) -> Option<String> {
     let (Value::Unknown { shape: text, .. } | Value::Pattern(text)) = &word.value else { return None };
@@ -814,7 +745,7 @@ fn likely(command: &Command) -> Option<Vec<Word>> {
     }
     let known = |name: &str| {
         let name = toolgate_shell_syntax::path::basename(name);
-        super::builtin::runs_in_shell(name) || effect::knows(name) || wrapper::knows(name)
+        runs_in_shell(name) || effect::knows(name) || wrapper::knows(name)
     };
     let name = shape.replace(Value::HOLE, "");
     if name.contains('/') {
@@ -838,6 +769,6 @@ fn verbatim(text: &str, words: &[Word], state: &ShellState) -> Option<(Span, Opt
     };
     word.map(|word| (word.span, word.at)).or(input).or_else(|| {
         let spans = words.iter().skip(1).map(|word| word.span);
-        spans.reduce(super::join_spans).map(|span| (span, None))
+        spans.reduce(Span::to).map(|span| (span, None))
     })
 }

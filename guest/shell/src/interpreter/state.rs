@@ -5,16 +5,13 @@ use std::rc::Rc;
 
 use rpds::RedBlackTreeMap;
 
-use super::abstract_value::{Arguments, Content, Folders, Variable};
 use super::files::Files;
 use super::table::Table;
+use crate::abstract_value::{Arguments, Content, Folders, Text, Variable};
 use crate::facts::Facts;
 use crate::shared::Shared;
 use toolgate_shell_syntax::syntax::Node;
 use toolgate_shell_syntax::word::{Value, Why, Word};
-
-/// Most paths that are kept apart; more make all of them unknown.
-pub(super) const MAX_NAMES: usize = 400;
 
 /// Most variables that are followed. None of them is forgotten for another one: a text with more is unparsed.
 const MAX_VARIABLES: usize = 4_000;
@@ -126,22 +123,6 @@ impl Input {
             Input::Inherited | Input::Nothing => None,
         };
         if self == *other { self } else { Input::Unseen(rest(&self).filter(|own| Some(own) == rest(other).as_ref())) }
-    }
-}
-
-/// A text that is known, and where it stands.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Text {
-    pub(crate) text: String,
-    pub(crate) span: toolgate_shell_syntax::word::Span,
-    pub(crate) at: Option<usize>,
-}
-
-impl Text {
-    /// This and then another one.
-    pub(crate) fn followed_by(&self, other: &Self) -> Self {
-        let text = format!("{}{}", self.text, other.text);
-        Text { text, span: super::join_spans(self.span, other.span), at: None }
     }
 }
 
@@ -359,6 +340,14 @@ impl ShellState {
     pub(crate) fn remove(&mut self, name: &str, stamp: u64) {
         self.vars.remove(name);
         self.stamp = stamp;
+    }
+
+    /// Puts a variable back as it was.
+    pub(crate) fn restore(&mut self, name: &str, variable: Option<&Variable>, stamp: u64) {
+        match variable {
+            Some(variable) => self.put(name, variable.clone(), stamp),
+            None => self.remove(name, stamp),
+        }
     }
 
     pub(crate) fn forget(&mut self, name: &str, stamp: u64) {

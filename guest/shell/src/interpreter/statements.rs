@@ -3,8 +3,10 @@
 
 use std::rc::Rc;
 
-use super::state::{ShellState, Text};
-use super::{Command, Interpreter, RedirectKind};
+use super::Interpreter;
+use super::state::ShellState;
+use crate::abstract_value::Text;
+use crate::command::{Command, RedirectKind};
 use crate::facts::FileOracle as _;
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Value, Word};

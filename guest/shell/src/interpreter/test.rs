@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::abstract_value::{Content, Variable};
-use super::expand::Piece;
+use super::pieces::Piece;
 use super::places::located_at;
 use super::state::ShellState;
 use super::{Interpreter, regex};
+use crate::abstract_value::{Content, Variable};
 use crate::facts::Presence;
 use toolgate_shell_syntax::glob::Pattern;
 use toolgate_shell_syntax::syntax::{self, Test};

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::abstract_value::Variable;
 use super::state::{Handled, Handler, ShellState};
+use crate::abstract_value::Variable;
 use toolgate_shell_syntax::word::{Value, Why, Word, is_name};
 
 /// The names of the end of a shell as a signal.

@@ -11,10 +11,10 @@
 //! | `a \| read b` | in a subshell | in the shell itself |
 
 use super::Interpreter;
-use super::abstract_value::Content;
-use super::expand::{Piece, push_literal, push_value};
 use super::parameter::{Got, many};
+use super::pieces::{Piece, push_literal, push_value};
 use super::state::ShellState;
+use crate::abstract_value::Content;
 use toolgate_shell_syntax::syntax::{
     self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline,
 };
@@ -35,7 +35,7 @@ impl Interpreter<'_> {
             NodeKind::Simple { words, .. } => words.first().and_then(syntax::Word::plain).is_none_or(|name| {
                 let prints = matches!(name, "echo" | "printf" | "test" | "[" | "true" | "false" | ":" | "pwd");
                 let sets = name == "printf" && words.get(1).and_then(syntax::Word::plain) == Some("-v");
-                super::builtin::runs_in_shell(name) && (!prints || sets) || state.function(name).is_some()
+                super::builtin_names::runs_in_shell(name) && (!prints || sets) || state.function(name).is_some()
             }),
             NodeKind::Subshell(_) => false,
             _ => true,

@@ -3,8 +3,8 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{argument, fill, join, known, quote};
+use super::nested::{command, finish_command, rest, text_of, unseen};
 use super::options::ScannedOptions;
-use super::unwrap::{command, finish_command, rest, text_of, unseen};
 use super::{Call, ContextChange, Directory, Kind, NestedCommand};
 use toolgate_shell_syntax::word::{Value, Word};
 

@@ -3,7 +3,6 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{Rules, cut, is_open, join, known, split};
-use super::unwrap::open;
 use super::{Call, ContextChange, Directory, Kind, NestedCommand, Times};
 use toolgate_shell_syntax::word::{Value, Word};
 
@@ -101,7 +100,7 @@ pub(super) fn git(call: Call<'_>) -> Vec<NestedCommand> {
         }
     }
     if let Some(row) = call.row.subcommand(name) {
-        found.extend(open(Call { row, words: call.words, from: scan.end + 1, change, unclear: false }));
+        found.extend(Call { row, words: call.words, from: scan.end + 1, change, unclear: false }.open());
     }
     if scan.unclear {
         found.push(perhaps);

@@ -3,7 +3,7 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{cut, join, known};
-use super::unwrap::{command, extras, is_stdin, open};
+use super::nested::{command, extras, is_stdin};
 use super::{Call, ContextChange, Kind, Language, NestedCommand};
 use toolgate_scripts::{ScriptEffectKind, Setting};
 use toolgate_shell_syntax::decode::{self, Base64};
@@ -162,7 +162,7 @@ pub(super) fn bun(call: Call<'_>) -> Vec<NestedCommand> {
     match name {
         Some("x") => {
             let Some(row) = super::table::find("bunx") else { return Vec::new() };
-            open(Call { row, words: call.words, from: scan.end + 1, change, unclear: scan.unclear })
+            Call { row, words: call.words, from: scan.end + 1, change, unclear: scan.unclear }.open()
         }
         Some("exec") => {
             let text = call.words.get(scan.end + 1).cloned();

@@ -3,8 +3,8 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{cut, join, known};
+use super::nested::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::ScannedOptions;
-use super::unwrap::{command, extras, finish_command, rest, text_of, unseen};
 use super::{Call, ContextChange, Directory, Kind, NestedCommand, Times, is_shell};
 use crate::host;
 use toolgate_shell_syntax::word::{Value, Word};

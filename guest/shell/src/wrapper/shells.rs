@@ -3,10 +3,9 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{Rules, cut, is_open, join, known, split};
+use super::nested::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::options::ScannedOptions;
-use super::table;
-use super::unwrap::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
-use super::{Call, ContextChange, Directory, Kind, NestedCommand};
+use super::{Call, ContextChange, Directory, Kind, NestedCommand, table};
 use crate::foreign::{ForeignShell, reads_as_fish};
 use toolgate_shell_syntax::word::{Value, Word};
 

@@ -3,9 +3,8 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{Rules, assignment, cut, join, known, split};
-use super::table;
-use super::unwrap::{command, extras, finish, finish_command, rest, text_of, unseen};
-use super::{Call, ContextChange, Directory, Kind, NestedCommand};
+use super::nested::{command, extras, finish, finish_command, rest, text_of, unseen};
+use super::{Call, ContextChange, Directory, Kind, NestedCommand, table};
 use toolgate_shell_syntax::word::{Value, Word};
 
 /// How deep tmux commands inside tmux commands are followed.

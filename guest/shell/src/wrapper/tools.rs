@@ -3,7 +3,7 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{assignment, cut, is_open, known};
-use super::unwrap::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
+use super::nested::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::{Call, ContextChange, Directory, Kind, NestedCommand};
 use toolgate_shell_syntax::word::{Value, Word};
 

@@ -2,9 +2,8 @@
 
 use toolgate_commands::OptionRun;
 
-use super::Call;
 use super::argv_edit::known;
-use super::table;
+use super::{Call, table};
 use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::{Value, Word};
 

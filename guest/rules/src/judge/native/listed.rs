@@ -2,11 +2,11 @@
 
 use toolgate_shell::{Effect, Kind as Deed, Runs, SUBSTITUTION, Span, Value, Why, Word, absolute};
 
-use super::NativeRule;
 use crate::call::Field;
 use crate::flow;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_elsewhere};
 use crate::search;
 use crate::world::GuardHost;
@@ -61,7 +61,7 @@ impl Evaluation<'_> {
             for (effect, place) in subject.command.effects.iter().zip(subject.places()) {
                 let unnamed = match &effect.path {
                     Value::Unknown { shape, .. } => {
-                        matches!(place, PathZone::PathKind | PathZone::Unknown)
+                        matches!(place, PathZone::Found | PathZone::Unknown)
                             && shape.trim_matches(['/', Value::HOLE]).is_empty()
                     }
                     _ => false,
@@ -94,7 +94,7 @@ impl Evaluation<'_> {
             |subject: &&MatchInput<'_>| subject.command.program().is_some_and(|name| REMOVERS.contains(&name));
         for subject in running().filter(removes) {
             let hit = subject.command.effects.iter().zip(subject.places()).find_map(|(effect, place)| {
-                let unnamed = matches!(place, PathZone::PathKind | PathZone::Unknown);
+                let unnamed = matches!(place, PathZone::Found | PathZone::Unknown);
                 if !unnamed || !matches!(effect.kind, Deed::Delete | Deed::Write) {
                     return None;
                 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use toolgate_shell::{Command, Runs, SUBSTITUTION};
 
-use super::NativeRule;
 use crate::call::{Action, Field};
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// After how many rounds a loop counts as one that does not end: nearly as many as are followed one by one.

@@ -1,10 +1,10 @@
 //! `cd`, `pushd` and `popd`: the directory, and the stack of those before.
 
 use super::options;
+use crate::abstract_value::{Content, Folders, Other, Variable};
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::Interpreter;
-use crate::interpreter::abstract_value::{Content, Folders, Other, Variable};
-use crate::interpreter::control::Ends;
+use crate::interpreter::ends::Ends;
 use crate::interpreter::parameter::Got;
 use crate::interpreter::places::{made_up, other_below};
 use crate::interpreter::state::{ShellState, Status};

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{options, texts_of_options};
 use crate::interpreter::Interpreter;
-use crate::interpreter::control::Ends;
+use crate::interpreter::ends::Ends;
 use crate::interpreter::state::{Input, ShellState, Status};
 use toolgate_shell_syntax::word::{Value, Word, is_name};
 

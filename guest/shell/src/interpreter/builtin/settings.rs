@@ -1,7 +1,7 @@
 //! `set` and `shopt`: the options of the shell, and its arguments.
 
+use crate::abstract_value::Arguments;
 use crate::interpreter::Interpreter;
-use crate::interpreter::abstract_value::Arguments;
 use crate::interpreter::state::{Errexit, ShellState, Status};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 

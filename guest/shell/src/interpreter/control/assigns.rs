@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::interpreter::builtin::runs_in_shell;
+use crate::interpreter::builtin_names::runs_in_shell;
 use crate::interpreter::state::{Function, ShellState};
 use toolgate_shell_syntax::syntax::{
     Assigned, Assignment, Descriptor, Element, Index, Item, List, Node, NodeKind, Operation, Part, Redirect, Target,

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{Ends, assigns, exit_of};
-use crate::interpreter::abstract_value::Variable;
+use super::{assigns, exit_of};
+use crate::interpreter::ends::Ends;
 use crate::interpreter::state::{Errexit, Function, Input, ShellState, Status};
 use crate::interpreter::{Frame, FrameKind, Interpreter, MAX_COMMANDS};
 use toolgate_shell_syntax::syntax::Node;
@@ -103,8 +103,8 @@ impl Interpreter<'_> {
         let frame = self.frames.len();
         let before = state.jump_target;
         let untouched = (!sure).then(|| state.clone());
-        let several = unlisted || words.iter().any(crate::interpreter::expand::is_open_ended);
-        let own = words.iter().map(crate::interpreter::expand::argument).collect::<Vec<_>>();
+        let several = unlisted || words.iter().any(crate::interpreter::arguments::is_open_ended);
+        let own = words.iter().map(crate::interpreter::arguments::argument).collect::<Vec<_>>();
         let errexit = state.errexit;
         let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own).into());
         self.frames.push(Frame { kind: FrameKind::Function, ..Frame::default() });
@@ -149,7 +149,7 @@ impl Interpreter<'_> {
             }
             references.iter().for_each(|name| state.refer_no_more(name));
             for (name, variable) in locals.iter().rev() {
-                restore(state, name, variable.as_ref(), stamp);
+                state.restore(name, variable.as_ref(), stamp);
             }
         })
     }
@@ -169,12 +169,4 @@ fn is_called_by_itself(name: &str) -> bool {
     ];
     let signal = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase());
     NAMES.contains(&name) || name.strip_prefix("TRAP").is_some_and(signal)
-}
-
-/// Puts a variable back as it was.
-pub(in crate::interpreter) fn restore(state: &mut ShellState, name: &str, variable: Option<&Variable>, stamp: u64) {
-    match variable {
-        Some(variable) => state.put(name, variable.clone(), stamp),
-        None => state.remove(name, stamp),
-    }
 }

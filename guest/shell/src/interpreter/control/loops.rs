@@ -1,8 +1,10 @@
 //! Loops: round by round as long as it is known that there is another one, then all others at once.
 
-use super::{Ends, exit_of};
+use super::exit_of;
+use crate::command::Joiner;
+use crate::interpreter::ends::Ends;
 use crate::interpreter::state::{Input, NOWHERE, ShellState, Status};
-use crate::interpreter::{Frame, FrameKind, Interpreter, Joiner};
+use crate::interpreter::{Frame, FrameKind, Interpreter};
 use toolgate_shell_syntax::syntax::{List, Word as Written};
 use toolgate_shell_syntax::word::{Value, Why};
 
@@ -236,7 +238,7 @@ impl Interpreter<'_> {
         select: bool,
         mut state: ShellState,
     ) -> Ends {
-        let place = crate::interpreter::alternatives::NodeId::of(
+        let place = crate::interpreter::node_id::NodeId::of(
             body,
             body.items.first().and_then(|item| item.first.commands.first()).map(|node| node.span),
         );

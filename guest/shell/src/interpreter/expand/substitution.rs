@@ -1,8 +1,8 @@
 //! Substitutions: what `$(..)` comes to.
 
-use crate::effect::Kind as EffectKind;
+use crate::command::{Command, Kind as EffectKind, RedirectKind, SUBSTITUTION};
 use crate::interpreter::state::{Errexit, ShellState};
-use crate::interpreter::{Command, Interpreter, Printed, RedirectKind, SUBSTITUTION};
+use crate::interpreter::{Interpreter, Printed};
 use toolgate_shell_syntax::syntax::{self, NodeKind, RedirectOperator, Target};
 use toolgate_shell_syntax::word::{Value, Why, Word};
 
@@ -131,7 +131,7 @@ impl Interpreter<'_> {
             let slot = interpreter.reserve();
             let before = state.clone();
             let target = interpreter.target(target, state);
-            let own = crate::interpreter::Redirect { kind: RedirectKind::Read, fd: Some(0), target: target.clone() };
+            let own = crate::command::Redirect { kind: RedirectKind::Read, fd: Some(0), target: target.clone() };
             let command = Command { redirects: vec![own], ..Command::bare(Vec::new(), redirect.span, 0) };
             interpreter.record(slot, command, &before, state);
             target

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use crate::abstract_value::Text;
 use crate::facts::{FileOracle as _, Presence};
-use crate::interpreter::control::Ends;
-use crate::interpreter::dialect::Dialect;
+use crate::interpreter::dialect::{Dialect, Reader, reader};
+use crate::interpreter::ends::Ends;
 use crate::interpreter::script_effects::arguments as given;
-use crate::interpreter::state::{Input, ShellState, Status, Text};
+use crate::interpreter::state::{Input, ShellState, Status};
 use crate::interpreter::{Interpreter, MAX_SCRIPTS};
 use crate::wrapper::Language;
 use toolgate_scripts::Setting;
@@ -137,7 +138,7 @@ impl Interpreter<'_> {
             }
             _ => None,
         };
-        let word = content_word(content);
+        let word = content.word();
         match language {
             Some(language) => {
                 // A name alone was found in a folder of `PATH`.
@@ -179,12 +180,12 @@ impl Interpreter<'_> {
             let mut own = own;
             if !matches!(own.input, Input::Nothing) {
                 let stamp = self.change();
-                own.doubt_files(stamp);
+                own.files.doubt_all(stamp);
                 self.print(None, span, None, &own);
             }
             return Ends::with(own, Status::Unknown);
         };
-        let mut word = content_word(content);
+        let mut word = content.word();
         if *from > 0 {
             word.value = Value::Known(content.text.get(*from..).unwrap_or_default().to_owned());
             word.at = word.at.map(|at| at + from);
@@ -222,7 +223,7 @@ impl Interpreter<'_> {
         if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &[], &shell)) {
             let state = shell.clone();
             self.doubting(true, |interpreter| {
-                interpreter.text(&content_word(&content), |interpreter, list| drop(interpreter.shell(list, state)))
+                interpreter.text(&content.word(), |interpreter, list| drop(interpreter.shell(list, state)))
             });
         }
         self.preexisting = was_stored;
@@ -272,7 +273,7 @@ impl Interpreter<'_> {
             }
             None => {
                 let stamp = self.change();
-                after.doubt_files(stamp);
+                after.files.doubt_all(stamp);
                 self.print(None, text.span, None, &after);
                 after.use_input();
                 Ends::with(after, Status::Unknown)
@@ -288,84 +289,8 @@ impl Interpreter<'_> {
     }
 }
 
-/// Which shell reads a text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::interpreter) enum Reader {
-    /// `sh`, which is bash on some systems and knows only the standard on others.
-    Sh,
-    Zsh,
-    /// One that is read as bash.
-    Bash,
-}
-
-/// Which shell reads what a program of this name gives to one: `sh` for itself, for `make`, `watch` or a script without a first
-/// line.
-pub(super) fn reader(name: &str) -> Reader {
-    match name {
-        "zsh" | "rzsh" => Reader::Zsh,
-        "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" => Reader::Bash,
-        _ => Reader::Sh,
-    }
-}
-
 /// The program that the first line of a script names, without `env`.
 fn first_program(text: &str) -> Option<&str> {
     let interpreter = text.lines().next()?.strip_prefix("#!")?;
     interpreter.split_whitespace().map(toolgate_shell_syntax::path::basename).find(|name| *name != "env")
-}
-
-/// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
-pub(in crate::interpreter) fn may_differ_in_dash(text: &str) -> bool {
-    const MARKS: &[&str] = &[
-        "\\\n",
-        "$'",
-        "$\"",
-        "$[",
-        "&>",
-        "((",
-        "+=",
-        "<(",
-        "<<<",
-        "==",
-        "=(",
-        ">(",
-        "[[",
-        "[^",
-        "alias",
-        "builtin",
-        "coproc",
-        "declare",
-        "echo -",
-        "function",
-        "let ",
-        "mapfile",
-        "popd",
-        "printf -v",
-        "pushd",
-        "readarray",
-        "select",
-        "shopt",
-        "time ",
-        "typeset",
-        "|&",
-        "}>",
-    ];
-    /// Whether one begins with a byte. A search for each of them would have to be prepared, for a text that is short more often
-    /// than not.
-    const BEGINS: [bool; 256] = {
-        let (mut begins, mut at) = ([false; 256], 0);
-        while at < MARKS.len() {
-            begins[MARKS[at].as_bytes()[0] as usize] = true;
-            at += 1;
-        }
-        begins
-    };
-    let bytes = text.as_bytes();
-    let stands = |mark: &str, at: usize| mark.as_bytes()[0] == bytes[at] && bytes[at..].starts_with(mark.as_bytes());
-    let any = |at: usize| BEGINS[usize::from(bytes[at])] && MARKS.iter().any(|mark| stands(mark, at));
-    (0..bytes.len()).any(any)
-}
-
-pub(in crate::interpreter) fn content_word(content: &Text) -> Word {
-    Word { at: content.at, ..Word::new(content.text.clone(), content.span) }
 }

@@ -1,9 +1,9 @@
 //! The surroundings of what is run: what a wrapper changes of them, and what a process of its own has.
 
+use crate::abstract_value::{Content, Folders, Other, Variable};
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::Interpreter;
-use crate::interpreter::abstract_value::{Content, Folders, Other, Variable};
-use crate::interpreter::expand::{argument, is_open_ended};
+use crate::interpreter::arguments::{argument, is_open_ended};
 use crate::interpreter::places::made_up;
 use crate::interpreter::state::{Errexit, ShellState, Status};
 use crate::shared::Shared;
@@ -83,7 +83,7 @@ impl Interpreter<'_> {
         }
         if change.elsewhere {
             state.folders = Folders::unknown();
-            state.doubt_files(stamp);
+            state.files.doubt_all(stamp);
         }
     }
 

@@ -1,0 +1,99 @@
+//! What rules found, and which were tried, while it is known which rules those are. Their texts are made of it at the end.
+
+use crate::call::{Action, Evidence, Finding};
+use crate::judge::Considered;
+use crate::path_rule::PathRule;
+use crate::rule::{IfUnset, Rule};
+use crate::rule_id::RuleId;
+
+/// What a rule found.
+pub(crate) struct Found {
+    pub(crate) rule: RuleId,
+    /// What of it counts if it only comes of unset variables being empty.
+    pub(super) if_unset: IfUnset,
+    pub(super) action: Action,
+    pub(super) reason: String,
+    pub(super) evidence: Vec<Evidence>,
+}
+
+impl Found {
+    pub(super) fn of(rule: &Rule, action: Action, reason: String, evidence: Vec<Evidence>) -> Self {
+        Found { rule: rule.id.clone(), if_unset: rule.if_unset, action, reason, evidence }
+    }
+
+    pub(super) fn of_path(rule: &PathRule, action: Action, reason: String, evidence: Evidence) -> Self {
+        Found { rule: rule.id(), if_unset: IfUnset::PartialName, action, reason, evidence: vec![evidence] }
+    }
+
+    pub(super) fn into_finding(self) -> Finding {
+        let Found { rule, action, reason, evidence, .. } = self;
+        Finding { rule: rule.to_string(), action, reason, evidence }
+    }
+}
+
+/// A rule that was tried on a command, and what came of it.
+pub(super) struct Trial {
+    pub(super) rule: RuleId,
+    pub(super) command: Option<usize>,
+    pub(super) missed: Option<String>,
+}
+
+impl Trial {
+    pub(super) fn into_considered(self) -> Considered {
+        Considered { rule: self.rule.to_string(), command: self.command, missed: self.missed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::call::{Call, Field, Kind};
+    use crate::rule_id::RuleId;
+    use crate::{Guard, NoHost};
+
+    /// What a rule is called decides nothing.
+    #[test]
+    fn rules_with_other_names_find_the_same() {
+        const SUFFIX: &str = "-renamed";
+        let guard = Guard::new();
+        let mut renamed = guard.clone();
+        for rule in renamed.parts.iter_mut().flat_map(|part| &mut part.rules) {
+            let RuleId::Rule { name, .. } = &mut rule.id else { panic!("{:?} is no path rule", rule.id) };
+            name.push_str(SUFFIX);
+        }
+        let rules = || guard.parts.iter().flat_map(|part| &part.rules);
+        // Those that code is about, and those that depend on variables.
+        let told = rules().flat_map(|rule| rule.tests.iter().map(move |test| (rule, test.command.as_str())));
+        let told = told.filter(|(rule, text)| rule.native.is_some() || text.contains('$')).map(|(_, text)| text);
+        let unset = [
+            "rm -rf \"$X\"/*",
+            "rm -rf ${X:-/srv/x}/",
+            "echo x > ${X:-~/x}",
+            "chmod -R 777 $X/",
+            "cat ~/.ssh$X/config",
+            "rm .git/$X",
+            "eval \"$X\"",
+            "$X -rf ~/x",
+            "if $X; then",
+        ];
+        let mut found = 0;
+        for text in told.chain(unset) {
+            let call = Call {
+                kind: Kind::Shell,
+                command: Some(Field { name: "command".into(), value: text.to_owned() }),
+                cwd: "/home/dev/project".into(),
+                home: Some("/home/dev".into()),
+                workspace: "/home/dev/project".into(),
+                ..Call::default()
+            };
+            let before = guard.judge(&call, &mut NoHost);
+            let mut after = renamed.judge(&call, &mut NoHost);
+            for finding in &mut after.findings {
+                let own = finding.rule.strip_suffix(SUFFIX).map(str::to_owned);
+                finding.rule = own.unwrap_or_else(|| std::mem::take(&mut finding.rule));
+            }
+            assert_eq!(before, after, "{text}");
+            found += before.findings.len();
+        }
+        assert!(found > 200, "{found}");
+    }
+}
