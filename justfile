@@ -33,12 +33,22 @@ test: deny reproducible build lint shims embed docs book plugins checks-setup
     TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
     @.ci/skipped
 
-# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, the specs
-nightly: component specs
+# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, the specs,
+# and the libraries without some of their features
+nightly: component specs features
 
 # The specs of programs against the `--help` of those that are installed, in a sandbox
 specs:
     cargo run {{run}} -p toolgate-commands --example compare-help
+
+# The libraries for who embeds, as little of them as there can be: it compiles wasmtime once more
+features:
+    cargo check --locked -p toolgate-host --no-default-features
+    cargo check --locked -p toolgate-capabilities --no-default-features
+    cargo check --locked -p toolgate-capabilities --no-default-features --features git
+    cargo check --locked -p toolgate-capabilities --no-default-features --features daemon
+    cargo check --locked -p toolgate-capabilities --no-default-features --features terminal
+    cargo check --locked -p toolgate-capabilities --no-default-features --features reload
 
 # What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
 deny:

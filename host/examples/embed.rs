@@ -3,18 +3,21 @@
 // An example prints.
 #![allow(clippy::print_stdout)]
 
-use toolgate_host::capability::{LocalFiles, LocalLog};
-use toolgate_host::{Capabilities, Decision, Engine, Gate, Plugin, Session, ToolCall, ToolKind};
+use std::path::Path;
+
+use toolgate_host::capability::LocalLog;
+use toolgate_host::{Capabilities, Decision, Engine, Gate, Plugin, ToolCall, ToolKind};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let project = "/home/dev/project";
     let plugin = Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())?;
-    // What the guard may reach: it looks where paths lead, and reads the project's rules. Nothing else.
-    let files = LocalFiles::new().project_rules(format!("{project}/.pi/damage-control-rules.yaml"));
-    let granted = Capabilities::denied().files(files).log(LocalLog);
-    let gate = Gate::new(plugin, Session::in_folder(project), granted);
-    gate.start().await?;
+    // The rules are the user's and the project's, as the command finds them. What the guard may reach besides: the log.
+    let opened = Gate::in_folder(plugin, Path::new(project), Capabilities::denied().log(LocalLog)).await?;
+    for problem in &opened.started.diagnostics {
+        println!("rules  {}", problem.message);
+    }
+    let gate = opened.value;
 
     let mut blocked = 0;
     for call in [

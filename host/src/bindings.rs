@@ -4,10 +4,9 @@
 #![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
 
 wasmtime::component::bindgen!({
-    path: "../wit/v0.1",
+    path: "wit/v0.1",
     world: "plugin",
     imports: { default: async | trappable },
     exports: { default: async },
-    additional_derives: [PartialEq, serde::Serialize, serde::Deserialize],
     require_store_data_send: true,
 });

@@ -18,6 +18,17 @@ use crate::precompiled;
 const KIND: Kind = Kind { mark: b"toolgate code 2 ", called: "machine code", largest: 256 << 20, size: 512 << 20 };
 
 /// A folder with machine code of components.
+///
+/// ```no_run
+/// use toolgate_host::{Cache, Engine, Plugin};
+///
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// // Seconds the first time, milliseconds from then on.
+/// let cache = Cache::new("/home/dev/.cache/mine");
+/// let plugin = Plugin::cached(&Engine::new()?, "no-deploy", &std::fs::read("no-deploy.wasm")?, &cache)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cache(Entries);
 

@@ -13,7 +13,15 @@ use crate::capability::{Capabilities, Capability, Denied, Narrowed, Refuse};
 use crate::plugin::Description;
 
 /// What a component may do.
+///
+/// ```
+/// use toolgate_host::{Capability, Granted};
+///
+/// let granted = Granted::to([Capability::Files, Capability::Log]).rewriting(true);
+/// assert!(granted.capabilities.contains(&Capability::Files) && granted.folders.is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Granted {
     /// What it may reach.
     pub capabilities: BTreeSet<Capability>,
@@ -36,9 +44,39 @@ impl Granted {
     pub fn to(capabilities: impl IntoIterator<Item = Capability>) -> Self {
         Granted { capabilities: capabilities.into_iter().collect(), ..Self::default() }
     }
+
+    /// The same, which may rewrite calls or may not.
+    #[must_use]
+    pub fn rewriting(mut self, may: bool) -> Self {
+        self.rewrite = may;
+        self
+    }
+
+    /// The same with `files` narrowed to these folders, each as `canonicalize` gives it; none for wherever the user may look.
+    #[must_use]
+    pub fn within(mut self, folders: impl Into<Option<Vec<PathBuf>>>) -> Self {
+        self.folders = folders.into();
+        self
+    }
 }
 
 /// Is told of what a component was refused.
+///
+/// ```no_run
+/// use toolgate_host::{Capabilities, Capability, Denials, Description, Granted};
+///
+/// struct Told;
+///
+/// impl Denials for Told {
+///     fn denied(&self, plugin: &Description, capability: Capability, what: &str) {
+///         eprintln!("{} may not reach {} {what}", plugin.name, capability.name());
+///     }
+/// }
+///
+/// # fn example(plugin: &toolgate_host::Plugin, all: Capabilities) {
+/// let granted = all.limited_and_told(&Granted::to([Capability::Log]), plugin.description(), std::sync::Arc::new(Told));
+/// # }
+/// ```
 pub trait Denials: Send + Sync {
     /// This component asked for what it was not granted. `what` is what of the capability was refused, as a path; empty for
     /// all of it.

@@ -53,6 +53,21 @@ pub struct Question<'a> {
 }
 
 /// Someone who can be asked.
+///
+/// ```
+/// use std::time::Duration;
+/// use toolgate_host::{Person, Question};
+///
+/// /// Says yes to nothing that deletes.
+/// struct Careful;
+///
+/// #[async_trait::async_trait]
+/// impl Person for Careful {
+///     async fn confirm(&self, question: &Question<'_>, _deadline: Duration) -> bool {
+///         !question.text.contains("rm ")
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Person: Send + Sync {
     /// Whether the call may run. Anything that is no clear yes is no; so is an answer after the deadline.
@@ -75,6 +90,22 @@ impl<T: Person> Person for Recording<T> {
 }
 
 /// What becomes of calls, and where it is written down.
+///
+/// ```no_run
+/// # async fn example(call: toolgate_host::ToolCall, gate: toolgate_host::Gate) {
+/// use std::path::Path;
+/// use std::time::Instant;
+/// use toolgate_host::Policy;
+/// use toolgate_host::audit::AuditFile;
+///
+/// // What is logged and whom a question goes to; without a person a question is a no.
+/// let policy = Policy::new().audit(AuditFile::new(Path::new("/home/dev/.local/state/mine/audit.jsonl")));
+/// let before = Instant::now();
+/// let verdict = gate.judge(&call).await;
+/// let decided = policy.decide(&call, verdict, before.elapsed()).await;
+/// println!("{:?}", decided.verdict.decision);
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Policy {
     audit: Option<Arc<dyn Audit>>,
@@ -102,13 +133,28 @@ impl std::fmt::Debug for Policy {
 }
 
 /// What becomes of a call.
+///
+/// ```
+/// use toolgate_host::{Decided, Decision, Verdict};
+///
+/// let decided = Decided::new(Verdict::pass());
+/// assert!(decided.verdict.decision == Decision::Pass && decided.warnings.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Decided {
     /// Pass, block, a rewrite, or a question that the agent is to ask; one that a permission answers is a
     /// pass.
     pub verdict: Verdict,
     /// What is wrong with the store of permissions, for the person.
     pub warnings: Vec<String>,
+}
+
+impl Decided {
+    /// This, with nothing wrong.
+    pub fn new(verdict: Verdict) -> Self {
+        Decided { verdict, warnings: Vec::new() }
+    }
 }
 
 impl Default for Policy {
@@ -249,7 +295,7 @@ impl Policy {
             let appended = tokio::time::timeout(deadline::LOCAL, journal.append(KIND.to_owned(), record.line())).await;
             match appended {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => return Err(format!("the session's journal: {error:?}")),
+                Ok(Err(error)) => return Err(format!("the session's journal: Error::{error:?}")),
                 Err(_) => return Err("the session's journal did not answer".to_owned()),
             }
         }

@@ -14,6 +14,14 @@ use crate::redact;
 
 /// Writes what components were refused to the audit log: an entry for each component and capability, however often it asks
 /// in the session that this stands for.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use toolgate_host::AuditedDenials;
+/// use toolgate_host::audit::NoAudit;
+///
+/// let denials = AuditedDenials::new(Arc::new(NoAudit), "mine", "session-1", "/home/dev/project");
+/// ```
 pub struct AuditedDenials {
     audit: Arc<dyn Audit>,
     agent: String,

@@ -4,6 +4,13 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 /// Digest and length of some bytes.
+///
+/// ```
+/// use toolgate_host::Measure;
+///
+/// let measure = Measure::of(b"a");
+/// assert!(measure.sha256.starts_with("ca978112ca1bbdca") && measure.bytes == 1);
+/// ```
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 pub struct Measure {
     /// In hexadecimal digits.

@@ -10,7 +10,7 @@
 
 use std::ffi::OsString;
 use std::fs::DirEntry;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, OFlags};
@@ -19,10 +19,10 @@ use toolgate_private::{Folder, Others, PrivateError, system};
 use crate::digest::Measure;
 
 /// How long after somebody has begun to make an entry it is tried again.
-const AGAIN: Duration = Duration::from_secs(600);
+const RETRY_AFTER: Duration = Duration::from_secs(600);
 
 /// How exactly it is known when an entry was last used.
-const LATELY: Duration = Duration::from_secs(3_600);
+const USED_RESOLUTION: Duration = Duration::from_secs(3_600);
 
 /// What entries are.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,7 @@ pub(crate) struct Kind {
 pub(crate) struct Entry {
     bytes: Vec<u8>,
     start: usize,
+    #[cfg_attr(not(feature = "cranelift"), expect(dead_code, reason = "code has one that is asked for"))]
     pub(crate) measure: Measure,
 }
 
@@ -63,7 +64,8 @@ impl Entries {
         Entries { folder, kind }
     }
 
-    pub(crate) fn folder(&self) -> &Path {
+    #[cfg(feature = "cranelift")]
+    pub(crate) fn folder(&self) -> &std::path::Path {
         &self.folder
     }
 
@@ -95,7 +97,7 @@ impl Entries {
         let Some(file) = folder.file(name, OFlags::RDONLY, Others::Distrust)? else { return Ok(None) };
         let bytes = folder.content(&file, name, self.kind.largest)?;
         let age = file.metadata().and_then(|found| found.modified()).ok();
-        if age.and_then(|used| SystemTime::now().duration_since(used).ok()).is_none_or(|age| age >= LATELY) {
+        if age.and_then(|used| SystemTime::now().duration_since(used).ok()).is_none_or(|age| age >= USED_RESOLUTION) {
             // So that what is used goes last. It is only about room.
             let _ = file.set_modified(SystemTime::now());
         }
@@ -118,7 +120,7 @@ impl Entries {
             file.map_or(Ok(()), |file| file.set_modified(SystemTime::now()))
                 .map_err(|error| system(&self.folder, error))
         };
-        age.is_none_or(|age| age >= AGAIN) && begin().is_ok()
+        age.is_none_or(|age| age >= RETRY_AFTER) && begin().is_ok()
     }
 
     /// Keeps an entry. That it cannot be kept costs time and nothing else.
@@ -158,7 +160,7 @@ impl Entries {
     fn tidy(&self, folder: &Folder) {
         let now = SystemTime::now();
         for (time, _, name) in self.files() {
-            let old = now.duration_since(time).unwrap_or_else(|early| early.duration()) >= AGAIN;
+            let old = now.duration_since(time).unwrap_or_else(|early| early.duration()) >= RETRY_AFTER;
             if old && name.as_encoded_bytes().contains(&b'.') {
                 let _ = rustix::fs::unlinkat(folder.fd(), &name, AtFlags::empty());
             }
@@ -246,10 +248,10 @@ mod tests {
             let file = std::fs::File::open(entries.folder().join("one.begun")).expect("there");
             file.set_modified(time).expect("its time");
         };
-        begun(SystemTime::now() - AGAIN);
+        begun(SystemTime::now() - RETRY_AFTER);
         assert!(entries.claim("one") && !entries.claim("one"), "whoever began did not come to an end");
         // A clock that was set back.
-        begun(SystemTime::now() + 10 * AGAIN);
+        begun(SystemTime::now() + 10 * RETRY_AFTER);
         assert!(entries.claim("one") && !entries.claim("one"));
         entries.put("one", b"it");
         assert!(entries.claim("one"), "what is gone again can be made at once");
@@ -266,8 +268,8 @@ mod tests {
         };
         entries.put("kept", b"it");
         let file = std::fs::File::open(entries.folder().join("kept")).expect("there");
-        file.set_modified(SystemTime::now() - AGAIN).expect("its time");
-        assert_eq!((left(Duration::ZERO), left(AGAIN)), (2, 0), "what was left long ago goes");
+        file.set_modified(SystemTime::now() - RETRY_AFTER).expect("its time");
+        assert_eq!((left(Duration::ZERO), left(RETRY_AFTER)), (2, 0), "what was left long ago goes");
         assert!(entries.get("kept").is_some(), "and no entry does");
         let file = scratch.path().join("file");
         std::fs::write(&file, "").expect("a file");

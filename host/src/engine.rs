@@ -1,7 +1,7 @@
 //! Wasmtime's settings, and the clock behind compute deadlines.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use wasmtime::Config;
@@ -15,6 +15,14 @@ use crate::precompiled::{self, Precompiled};
 ///
 /// Inside are engines of wasmtime's, which are made when they are first needed: one that compiles, and for each component
 /// that was compiled before one that only runs it, as a compiler that nobody needs takes its time to make.
+///
+/// ```
+/// use toolgate_host::Engine;
+///
+/// // One for the whole program, whatever the number of components. It does not compile anything yet.
+/// let engine = Engine::new()?;
+/// # Ok::<(), toolgate_host::LoadError>(())
+/// ```
 #[derive(Clone)]
 pub struct Engine {
     engines: Arc<Engines>,
@@ -23,7 +31,8 @@ pub struct Engine {
 
 #[derive(Default)]
 struct Engines {
-    compiling: OnceLock<wasmtime::Engine>,
+    #[cfg(feature = "cranelift")]
+    compiling: std::sync::OnceLock<wasmtime::Engine>,
     /// By the address of the code.
     running: Mutex<Vec<(usize, wasmtime::Engine)>>,
 }
@@ -31,6 +40,7 @@ struct Engines {
 impl Engines {
     /// Moves the clock of each on.
     fn tick(&self) {
+        #[cfg(feature = "cranelift")]
         if let Some(engine) = self.compiling.get() {
             engine.increment_epoch();
         }
@@ -94,17 +104,20 @@ impl Engine {
         Ok(engine)
     }
 
-    /// An engine for making code that any processor of this kind can run, not just this one.
+    /// An engine for making code that any processor of this kind can run, not just this one. For build tools: which wasmtime it is
+    /// may change with any version of this crate.
+    #[cfg(feature = "cranelift")]
     pub fn portable() -> Result<wasmtime::Engine, LoadError> {
         let mut config = config();
         config.target(env!("TOOLGATE_TARGET")).map_err(LoadError::Engine)?;
         wasmtime::Engine::new(&config).map_err(LoadError::Engine)
     }
 
-    /// The wasmtime engine inside that compiles components.
+    /// The wasmtime engine inside that compiles components. Which wasmtime it is may change with any version of this crate.
     ///
     /// # Errors
     /// If wasmtime does not support this machine.
+    #[cfg(feature = "cranelift")]
     pub fn wasmtime(&self) -> Result<&wasmtime::Engine, LoadError> {
         if let Some(engine) = self.engines.compiling.get() {
             return Ok(engine);
@@ -124,6 +137,7 @@ impl Engine {
             return Ok(engine.clone());
         }
         let mut config = config();
+        #[cfg(feature = "cranelift")]
         config.enable_compiler(false);
         config.with_host_memory(Arc::new(Memories::new(precompiled.memory)));
         precompiled::publish_in_place(&mut config);

@@ -3,6 +3,16 @@
 use std::time::Duration;
 
 /// Why a component cannot be used.
+///
+/// ```
+/// # #[cfg(feature = "cranelift")] {
+/// use toolgate_host::{Engine, LoadError, Plugin};
+///
+/// let error = Plugin::compile(&Engine::new()?, "mine", b"no component").unwrap_err();
+/// assert!(matches!(error, LoadError::NotAComponent { .. }));
+/// # }
+/// # Ok::<(), toolgate_host::LoadError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -79,6 +89,14 @@ fn first_line(text: &str) -> &str {
 }
 
 /// Why a hook gave no answer.
+///
+/// ```
+/// use toolgate_host::CallError;
+///
+/// // A word for logs, and a sentence for people.
+/// assert_eq!(CallError::Deadline.name(), "deadline");
+/// assert_eq!(CallError::HostCalls(1_000).to_string(), "the component made more than 1000 host calls");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {

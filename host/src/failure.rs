@@ -12,9 +12,10 @@
 //! that does not start. In every role the failed instance is dropped and the next call gets a new one.
 
 use crate::error::CallError;
+use crate::events::Started;
 use crate::limits::said;
 use crate::text::{self, shortened};
-use crate::{Action, Decision, Finding, Started, Verdict};
+use crate::verdict::{Action, Decision, Finding, Verdict};
 
 /// The verdict that a failed gate gives.
 pub(crate) fn verdict(plugin: &str, error: &CallError) -> Verdict {

@@ -5,50 +5,53 @@ use std::time::Duration;
 use crate::bindings::toolgate::plugin::{
     clock, daemon, extensions, files, git, journal, log, message, terminal, types, ui,
 };
-use crate::capability::{Answer, ChangedFile, ConfigFile, FileStat, Outgoing, Pane, RULES, RealPath, Screen, Wake};
+use crate::capability::{Answer, CapabilityError, Outgoing, RULES};
+use crate::convert::{answer, answers, found};
 use crate::limits::{LOG_MESSAGE, deadline};
 use crate::state::HostState;
 use crate::text;
-use crate::{CapabilityError, Level, Truth};
+
+/// What a host call ends with: the component's answer; or, as the outer error, the end of its hook.
+type Crossing<T> = wasmtime::Result<Result<T, types::Error>>;
 
 impl types::Host for HostState {}
 
 impl clock::Host for HostState {
-    async fn now(&mut self) -> wasmtime::Result<Answer<u64>> {
+    async fn now(&mut self) -> Crossing<u64> {
         let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.now().await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { clock.now().await }).await?))
     }
 
-    async fn monotonic(&mut self) -> wasmtime::Result<Answer<u64>> {
+    async fn monotonic(&mut self) -> Crossing<u64> {
         let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.monotonic().await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { clock.monotonic().await }).await?))
     }
 
-    async fn schedule(&mut self, id: String, delay: u64) -> wasmtime::Result<Answer<()>> {
+    async fn schedule(&mut self, id: String, delay: u64) -> Crossing<()> {
         let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.schedule(id, delay).await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { clock.schedule(id, delay).await }).await?))
     }
 
-    async fn cancel(&mut self, id: String) -> wasmtime::Result<Answer<()>> {
+    async fn cancel(&mut self, id: String) -> Crossing<()> {
         let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.cancel(id).await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { clock.cancel(id).await }).await?))
     }
 }
 
 impl daemon::Host for HostState {
-    async fn ensure(&mut self) -> wasmtime::Result<Answer<()>> {
+    async fn ensure(&mut self) -> Crossing<()> {
         let daemon = self.capabilities.daemon.clone();
-        self.host_call(deadline::DAEMON, async move { daemon.ensure().await }).await
+        Ok(answer(self.host_call(deadline::DAEMON, async move { daemon.ensure().await }).await?))
     }
 
-    async fn request(&mut self, method: String, params: String) -> wasmtime::Result<Answer<String>> {
+    async fn request(&mut self, method: String, params: String) -> Crossing<String> {
         let daemon = self.capabilities.daemon.clone();
-        self.host_call(deadline::DAEMON, async move { daemon.request(method, params).await }).await
+        Ok(answer(self.host_call(deadline::DAEMON, async move { daemon.request(method, params).await }).await?))
     }
 
-    async fn stop(&mut self) -> wasmtime::Result<Answer<()>> {
+    async fn stop(&mut self) -> Crossing<()> {
         let daemon = self.capabilities.daemon.clone();
-        self.host_call(deadline::DAEMON, async move { daemon.stop().await }).await
+        Ok(answer(self.host_call(deadline::DAEMON, async move { daemon.stop().await }).await?))
     }
 }
 
@@ -67,71 +70,71 @@ impl HostState {
 }
 
 impl extensions::Host for HostState {
-    async fn provided(&mut self) -> wasmtime::Result<Answer<String>> {
+    async fn provided(&mut self) -> Crossing<String> {
         let extensions = self.capabilities.extensions.clone();
-        self.ask_others(async move { extensions.provided().await }).await
+        Ok(answer(self.ask_others(async move { extensions.provided().await }).await?))
     }
 
-    async fn modify(&mut self, component: String, request: String) -> wasmtime::Result<Answer<String>> {
+    async fn modify(&mut self, component: String, request: String) -> Crossing<String> {
         let extensions = self.capabilities.extensions.clone();
-        self.ask_others(async move { extensions.modify(component, request).await }).await
+        Ok(answer(self.ask_others(async move { extensions.modify(component, request).await }).await?))
     }
 
-    async fn evaluate(&mut self, predicate: String, request: String) -> wasmtime::Result<Answer<Truth>> {
+    async fn evaluate(&mut self, predicate: String, request: String) -> Crossing<types::Truth> {
         let extensions = self.capabilities.extensions.clone();
-        self.ask_others(async move { extensions.evaluate(predicate, request).await }).await
+        Ok(answer(self.ask_others(async move { extensions.evaluate(predicate, request).await }).await?))
     }
 }
 
 impl files::Host for HostState {
-    async fn stat(&mut self, paths: Vec<String>) -> wasmtime::Result<Answer<Vec<Option<FileStat>>>> {
+    async fn stat(&mut self, paths: Vec<String>) -> Crossing<Vec<Option<files::FileStat>>> {
         let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.stat(paths).await }).await
+        Ok(found(self.host_call(deadline::FILES, async move { files.stat(paths).await }).await?))
     }
 
-    async fn resolve(&mut self, paths: Vec<String>) -> wasmtime::Result<Answer<Vec<Option<RealPath>>>> {
+    async fn resolve(&mut self, paths: Vec<String>) -> Crossing<Vec<Option<files::RealPath>>> {
         let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.resolve(paths).await }).await
+        Ok(found(self.host_call(deadline::FILES, async move { files.resolve(paths).await }).await?))
     }
 
-    async fn read_config(&mut self, name: String) -> wasmtime::Result<Answer<Vec<ConfigFile>>> {
+    async fn read_config(&mut self, name: String) -> Crossing<Vec<files::ConfigFile>> {
         if name == RULES
             && let Some(read) = self.rules.take()
         {
             self.count()?;
-            return Ok(read);
+            return Ok(answers(read));
         }
         let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.read_config(name).await }).await
+        Ok(answers(self.host_call(deadline::FILES, async move { files.read_config(name).await }).await?))
     }
 
-    async fn read_script(&mut self, path: String) -> wasmtime::Result<Answer<String>> {
+    async fn read_script(&mut self, path: String) -> Crossing<String> {
         let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.read_script(path).await }).await
+        Ok(answer(self.host_call(deadline::FILES, async move { files.read_script(path).await }).await?))
     }
 }
 
 impl git::Host for HostState {
-    async fn changed_files(&mut self, folder: String) -> wasmtime::Result<Answer<Vec<ChangedFile>>> {
+    async fn changed_files(&mut self, folder: String) -> Crossing<Vec<git::ChangedFile>> {
         let git = self.capabilities.git.clone();
-        self.host_call(deadline::GIT, async move { git.changed_files(folder).await }).await
+        Ok(answers(self.host_call(deadline::GIT, async move { git.changed_files(folder).await }).await?))
     }
 
-    async fn branch(&mut self, folder: String) -> wasmtime::Result<Answer<Option<String>>> {
+    async fn branch(&mut self, folder: String) -> Crossing<Option<String>> {
         let git = self.capabilities.git.clone();
-        self.host_call(deadline::GIT, async move { git.branch(folder).await }).await
+        Ok(answer(self.host_call(deadline::GIT, async move { git.branch(folder).await }).await?))
     }
 }
 
 impl journal::Host for HostState {
-    async fn append(&mut self, kind: String, entry: String) -> wasmtime::Result<Answer<()>> {
+    async fn append(&mut self, kind: String, entry: String) -> Crossing<()> {
         let journal = self.capabilities.journal.clone();
-        self.host_call(deadline::LOCAL, async move { journal.append(kind, entry).await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { journal.append(kind, entry).await }).await?))
     }
 }
 
 impl log::Host for HostState {
-    async fn write(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
+    async fn write(&mut self, level: types::Level, message: String) -> wasmtime::Result<()> {
         self.count()?;
         if !self.may_log() {
             return Ok(());
@@ -140,94 +143,98 @@ impl log::Host for HostState {
         while !message.is_char_boundary(end) {
             end -= 1;
         }
-        self.capabilities.log.write(&self.plugin, level, &message[..end]);
+        self.capabilities.log.write(&self.plugin, level.into(), &message[..end]);
         Ok(())
     }
 }
 
 impl message::Host for HostState {
-    async fn send(&mut self, outgoing: Outgoing) -> wasmtime::Result<Answer<()>> {
+    async fn send(&mut self, outgoing: message::Outgoing) -> Crossing<()> {
         let message = self.capabilities.message.clone();
+        let outgoing = Outgoing::from(outgoing);
         let outgoing = Outgoing { kind: text::name(&outgoing.kind), text: text::addition(&outgoing.text), ..outgoing };
-        self.host_call(deadline::LOCAL, async move { message.send(outgoing).await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { message.send(outgoing).await }).await?))
     }
 }
 
 impl terminal::Host for HostState {
-    async fn session(&mut self) -> wasmtime::Result<Answer<String>> {
+    async fn session(&mut self) -> Crossing<String> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.session().await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.session().await }).await?))
     }
 
-    async fn panes(&mut self) -> wasmtime::Result<Answer<Vec<Pane>>> {
+    async fn panes(&mut self) -> Crossing<Vec<terminal::Pane>> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.panes().await }).await
+        Ok(answers(self.host_call(deadline::TERMINAL, async move { terminal.panes().await }).await?))
     }
 
-    async fn split(&mut self, cwd: String) -> wasmtime::Result<Answer<String>> {
+    async fn split(&mut self, cwd: String) -> Crossing<String> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.split(cwd).await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.split(cwd).await }).await?))
     }
 
-    async fn send_text(&mut self, pane: String, text: String, enter: bool) -> wasmtime::Result<Answer<()>> {
+    async fn send_text(&mut self, pane: String, text: String, enter: bool) -> Crossing<()> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.send_text(pane, text, enter).await }).await
+        Ok(answer(
+            self.host_call(deadline::TERMINAL, async move { terminal.send_text(pane, text, enter).await }).await?,
+        ))
     }
 
-    async fn paste(&mut self, pane: String, text: String) -> wasmtime::Result<Answer<()>> {
+    async fn paste(&mut self, pane: String, text: String) -> Crossing<()> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.paste(pane, text).await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.paste(pane, text).await }).await?))
     }
 
-    async fn send_keys(&mut self, pane: String, keys: Vec<String>) -> wasmtime::Result<Answer<()>> {
+    async fn send_keys(&mut self, pane: String, keys: Vec<String>) -> Crossing<()> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.send_keys(pane, keys).await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.send_keys(pane, keys).await }).await?))
     }
 
-    async fn capture(&mut self, pane: String, lines: u32) -> wasmtime::Result<Answer<Screen>> {
+    async fn capture(&mut self, pane: String, lines: u32) -> Crossing<terminal::Screen> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.capture(pane, lines).await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.capture(pane, lines).await }).await?))
     }
 
-    async fn wait_for(&mut self, pane: String, channel: String, timeout: u32) -> wasmtime::Result<Answer<Wake>> {
+    async fn wait_for(&mut self, pane: String, channel: String, timeout: u32) -> Crossing<terminal::Wake> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(Duration::from_millis(timeout.into()) + deadline::TERMINAL, async move {
-            terminal.wait_for(pane, channel, timeout).await
-        })
-        .await
+        let limit = Duration::from_millis(timeout.into()) + deadline::TERMINAL;
+        let wait = async move { terminal.wait_for(pane, channel, timeout).await };
+        Ok(answer(self.host_call(limit, wait).await?))
     }
 
-    async fn watch(&mut self, pane: String, channel: String) -> wasmtime::Result<Answer<()>> {
+    async fn watch(&mut self, pane: String, channel: String) -> Crossing<()> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.watch(pane, channel).await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.watch(pane, channel).await }).await?))
     }
 
-    async fn get_environment(&mut self, name: String) -> wasmtime::Result<Answer<Option<String>>> {
+    async fn get_environment(&mut self, name: String) -> Crossing<Option<String>> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.get_environment(name).await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.get_environment(name).await }).await?))
     }
 
-    async fn set_environment(&mut self, name: String, value: String) -> wasmtime::Result<Answer<()>> {
+    async fn set_environment(&mut self, name: String, value: String) -> Crossing<()> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.set_environment(name, value).await }).await
+        Ok(answer(
+            self.host_call(deadline::TERMINAL, async move { terminal.set_environment(name, value).await }).await?,
+        ))
     }
 
-    async fn close(&mut self, pane: String) -> wasmtime::Result<Answer<()>> {
+    async fn close(&mut self, pane: String) -> Crossing<()> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.close(pane).await }).await
+        Ok(answer(self.host_call(deadline::TERMINAL, async move { terminal.close(pane).await }).await?))
     }
 }
 
 impl ui::Host for HostState {
-    async fn set_status(&mut self, key: String, text: Option<String>) -> wasmtime::Result<Answer<()>> {
+    async fn set_status(&mut self, key: String, text: Option<String>) -> Crossing<()> {
         let ui = self.capabilities.ui.clone();
         let (key, text) = (text::name(&key), text.map(|text| text::name(&text)));
-        self.host_call(deadline::LOCAL, async move { ui.set_status(key, text).await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { ui.set_status(key, text).await }).await?))
     }
 
-    async fn notify(&mut self, message: String, level: Level) -> wasmtime::Result<Answer<()>> {
+    async fn notify(&mut self, message: String, level: types::Level) -> Crossing<()> {
         let ui = self.capabilities.ui.clone();
         let message = text::sentence(&message);
-        self.host_call(deadline::LOCAL, async move { ui.notify(message, level).await }).await
+        Ok(answer(self.host_call(deadline::LOCAL, async move { ui.notify(message, level.into()).await }).await?))
     }
 }

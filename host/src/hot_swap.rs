@@ -22,6 +22,17 @@ use crate::session::{Role, Session};
 const GATING: [&str; 5] = ["tool-gate", "permission-gate", "session-memory", "trackers", "predicates"];
 
 /// Why a new build is not in use. The generation before it still is.
+///
+/// ```no_run
+/// # fn example(error: toolgate_host::SwapError) {
+/// use toolgate_host::SwapError;
+///
+/// match error {
+///     SwapError::HeldBack { capabilities, .. } => println!("grant it {capabilities:?} first"),
+///     other => println!("{other}"),
+/// }
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SwapError {
@@ -93,6 +104,19 @@ pub(crate) struct Generation {
 }
 
 /// A plugin that may be replaced while it is used. Clones are the same slot.
+///
+/// ```no_run
+/// # #[cfg(feature = "cranelift")]
+/// # async fn example(plugin: toolgate_host::Plugin, build: Vec<u8>) -> Result<(), toolgate_host::SwapError> {
+/// use toolgate_host::{Capabilities, Capability, Gate, Granted, Session, Slot};
+///
+/// let slot = Slot::new(plugin);
+/// let gate = Gate::new(slot.clone(), Session::in_folder("/home/dev/project"), Capabilities::denied());
+/// // The gate goes on with the new build from its next call. If that is not fit, it goes on with this one.
+/// slot.replace(build, &Granted::to([Capability::Log])).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Slot(Arc<Inner>);
 
@@ -162,6 +186,7 @@ impl Slot {
     ///
     /// # Errors
     /// If it cannot take the place. The current one goes on then.
+    #[cfg(feature = "cranelift")]
     pub async fn replace(&self, component: Vec<u8>, granted: &Granted) -> Result<u64, SwapError> {
         let _turn = self.0.turn.lock().await;
         let new = compiled(&self.current(), component).await?;
@@ -195,6 +220,7 @@ impl Slot {
 }
 
 /// The component, with the engine and the name of the one that it replaces.
+#[cfg(feature = "cranelift")]
 async fn compiled(old: &Plugin, component: Vec<u8>) -> Result<Plugin, SwapError> {
     let plugin = old.name.clone();
     if component.len() as u64 > COMPONENT {

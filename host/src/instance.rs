@@ -7,17 +7,18 @@ use std::sync::Arc;
 use wasmtime::{Store, Trap, UpdateDeadline};
 
 use crate::bindings::exports::toolgate::plugin as hooks;
-use crate::capability::{self, Capabilities, Outgoing};
+use crate::call::ToolCall;
+use crate::capability::{self, Capabilities, Outgoing, Truth};
+use crate::convert::all;
 use crate::error::CallError;
+use crate::events::{Addition, End, Lines, ProvidedTool, Signal, Started, ToolOutput, ToolResult, Turn, Update};
 use crate::limits::{HANDOVER, Limits, TAKING};
 use crate::memory_image::{self, Next, Watched};
 use crate::plugin::{Hooks, Plugin};
 use crate::session::{Role, Session};
 use crate::snapshot::{self, Snapshot};
 use crate::state::{HostState, TooManyHostCalls};
-use crate::{
-    Addition, End, ProvidedTool, Signal, Span, Started, ToolCall, ToolOutput, ToolResult, Truth, Turn, Update, Verdict,
-};
+use crate::verdict::Verdict;
 
 impl Plugin {
     /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and [`TAKING`](TAKING)
@@ -113,9 +114,6 @@ pub(crate) enum Question {
     Rules,
 }
 
-/// A line that a component draws.
-pub type Lines = Vec<Vec<Span>>;
-
 /// Calls a hook that a component need not have; then there is no answer.
 macro_rules! optional {
     ($instance:ident, $hook:ident, $call:ident($($argument:expr),*)) => {{
@@ -209,16 +207,10 @@ impl Instance {
     }
 
     async fn begin(&mut self, role: Role, session: &Session) -> Result<Started, CallError> {
-        let session = hooks::lifecycle::Session {
-            role: role.name().to_owned(),
-            cwd: session.cwd.clone(),
-            home: session.home.clone(),
-            workspace_root: session.workspace_root.clone(),
-            context: session.context.clone(),
-        };
+        let session = (role, session).into();
         arm(&mut self.store);
         let started = self.hooks.lifecycle.call_start(&mut self.store, &session).await;
-        started.map_err(|error| explain(&self.store, &error))?.map_err(CallError::Start)
+        started.map_err(|error| explain(&self.store, &error))?.map(Into::into).map_err(CallError::Start)
     }
 
     /// What the memory of an instance becomes that is started for nobody, with nothing but this, and prepares itself. None if it
@@ -244,6 +236,7 @@ impl Instance {
         call: &ToolCall,
         asked: Asked,
     ) -> Result<(Verdict, Option<String>), CallError> {
+        let call = &call.into();
         arm(&mut self.store);
         let answer = match asked {
             Asked::Call => {
@@ -257,7 +250,7 @@ impl Instance {
         };
         let verdict = answer.map_err(|error| explain(&self.store, &error))?;
         let memory = if asked == Asked::Call { self.memory().await? } else { None };
-        Ok((verdict, memory))
+        Ok((verdict.into(), memory))
     }
 
     async fn memory(&mut self) -> Result<Option<String>, CallError> {
@@ -265,18 +258,29 @@ impl Instance {
     }
 
     pub(crate) async fn observe(&mut self, result: &ToolResult) -> Result<Option<Addition>, CallError> {
+        let result = &result.into();
+        self.added(result).await.map(|added| added.map(Into::into))
+    }
+
+    async fn added(
+        &mut self,
+        result: &hooks::tool_observer::ToolResult,
+    ) -> Result<Option<hooks::tool_observer::Addition>, CallError> {
         optional!(self, tool_observer, call_observe(result))
     }
 
     pub(crate) async fn on_update(&mut self, update: &Update) -> Result<(), CallError> {
+        let update = &update.into();
         optional!(self, execution_observer, call_on_update(update))
     }
 
     pub(crate) async fn on_end(&mut self, end: &End) -> Result<(), CallError> {
+        let end = &end.into();
         optional!(self, execution_observer, call_on_end(end))
     }
 
     pub(crate) async fn on_turn_end(&mut self, turn: &Turn) -> Result<Option<String>, CallError> {
+        let turn = &turn.into();
         optional!(self, turn_observer, call_on_turn_end(turn))
     }
 
@@ -285,6 +289,16 @@ impl Instance {
     }
 
     pub(crate) async fn render(&mut self, message: &Outgoing, expanded: bool, width: u32) -> Result<Lines, CallError> {
+        let drawn = self.drawn(message, expanded, width).await?;
+        Ok(drawn.into_iter().map(all).collect())
+    }
+
+    async fn drawn(
+        &mut self,
+        message: &Outgoing,
+        expanded: bool,
+        width: u32,
+    ) -> Result<Vec<Vec<hooks::renderer::Span>>, CallError> {
         let Outgoing { kind, text, details, .. } = message;
         optional!(self, renderer, call_render(kind, text, details, expanded, width))
     }
@@ -309,6 +323,10 @@ impl Instance {
 
     /// The tools that it offers.
     pub(crate) async fn tools(&mut self) -> Result<Vec<ProvidedTool>, CallError> {
+        self.described().await.map(all)
+    }
+
+    async fn described(&mut self) -> Result<Vec<hooks::provided_tools::Tool>, CallError> {
         optional!(self, provided_tools, call_describe())
     }
 
@@ -317,10 +335,11 @@ impl Instance {
         let hook = self.hooks.provided_tools.as_ref().ok_or(CallError::NoHook("provided-tools"))?;
         arm(&mut self.store);
         let answer = hook.call_run(&mut self.store, tool, input).await;
-        answer.map_err(|error| explain(&self.store, &error))
+        answer.map(|output| output.map(Into::into)).map_err(|error| explain(&self.store, &error))
     }
 
     pub(crate) async fn on_signal(&mut self, signal: &Signal) -> Result<(), CallError> {
+        let signal = &signal.into();
         optional!(self, terminal_observer, call_on_signal(signal))
     }
 
@@ -372,7 +391,7 @@ impl Instance {
         let hook = self.hooks.predicates.as_ref().ok_or(CallError::NoHook("predicates"))?;
         arm(&mut self.store);
         let answer = hook.call_evaluate(&mut self.store, predicate, request).await;
-        answer.map_err(|error| explain(&self.store, &error))
+        answer.map(Into::into).map_err(|error| explain(&self.store, &error))
     }
 
     pub(crate) async fn shutdown(&mut self, reason: &str) -> Result<(), CallError> {

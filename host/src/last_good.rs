@@ -11,6 +11,18 @@ use toolgate_private::{PrivateError, PrivateFile, state_folder};
 use crate::Measure;
 
 /// Copies of rule files.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use toolgate_host::last_good::LastGood;
+///
+/// # fn example() -> Result<(), toolgate_host::PrivateError> {
+/// let copies = LastGood::in_folder("/home/dev/.local/state/mine/rules");
+/// copies.keep(Path::new("/home/dev/project/toolgate.yaml"), b"bashToolPatterns: []")?;
+/// assert!(copies.content(Path::new("/home/dev/project/toolgate.yaml"))?.is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct LastGood {
     folder: PathBuf,

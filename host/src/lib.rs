@@ -18,9 +18,12 @@
 //! # }
 //! ```
 //!
+//! Features: `cranelift` compiles components, and `wasi` takes those that need WASI. Both are on by default. A program that only
+//! runs a component that was compiled before, as `toolgate-builtin` has it, does without both, and so without a compiler.
+//!
 //! | Module | For | Not for |
 //! |---|---|---|
-//! | [`capability`] | what a component may reach: traits; real, denying and recording versions | deciding who gets what |
+//! | [`capability`] | what a component may reach: traits; denying and recording versions; the real one of files | deciding who gets what |
 //! | [`limits`] | every limit, in one table with its reason | enforcing them |
 //! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
 //! | [`decide`] | a verdict to what becomes of the call: permissions, the question, the log | how a person is asked |
@@ -30,6 +33,8 @@
 //! | [`audit`] | the log of everything that was not just let through | showing it |
 //! | [`redact`] | taking secrets out of texts | deciding anything |
 //! | [`last_good`] | rule files as they were when they could last be used | whether one can be used |
+//! | [`rule_files`] | which rule files are in force where | what is in them |
+//! | `opening` | a gate that was started with them, as they are or last were | finding them |
 //! | [`private`] | files that are the user's alone | what is in them |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
 //! | `disk_store` | what is kept between runs, checked | what it is |
@@ -39,8 +44,7 @@
 //! | `wasi` | WASI with nothing behind it | capabilities |
 //! | `version` | which version of the contract a component needs | whether it fits |
 //! | `plugin` | a component from its bytes to ready to start | calls |
-//! | `hot_swap` | a plugin that is replaced while it is used | noticing that its file has changed |
-//! | [`reload`] | noticing that | what becomes of the bytes |
+//! | `hot_swap` | a plugin that is replaced while it is used | noticing that its file has changed: `toolgate-capabilities` does |
 //! | `state` | what one store has and has used | starting anything |
 //! | `instance` | one running instance and its hooks | what to do when it fails |
 //! | `peers` | the trackers and predicates of several components | what rules make of them |
@@ -50,16 +54,19 @@
 
 pub mod audit;
 mod bindings;
+#[cfg(feature = "cranelift")]
 mod cache;
 mod call;
 pub mod capability;
 mod capability_grants;
+mod convert;
 pub mod decide;
 mod denials;
 mod digest;
 mod disk_store;
 mod engine;
 mod error;
+mod events;
 pub mod failure;
 mod host_calls;
 mod hot_swap;
@@ -68,41 +75,38 @@ pub mod last_good;
 pub mod limits;
 mod memory_image;
 pub mod one_time_permits;
+mod opening;
 mod peers;
 mod plugin;
 mod precompiled;
 pub mod redact;
-pub mod reload;
 mod role;
+pub mod rule_files;
 mod session;
 mod snapshot;
 mod state;
 mod text;
+mod verdict;
 mod version;
+#[cfg(feature = "wasi")]
 mod wasi;
 
-pub use bindings::exports::toolgate::plugin::execution_observer::{End, Update};
-pub use bindings::exports::toolgate::plugin::lifecycle::Started;
-pub use bindings::exports::toolgate::plugin::provided_tools::{Output as ToolOutput, Tool as ProvidedTool};
-pub use bindings::exports::toolgate::plugin::renderer::Span;
-pub use bindings::exports::toolgate::plugin::terminal_observer::Signal;
-pub use bindings::exports::toolgate::plugin::tool_observer::{Addition, ToolResult};
-pub use bindings::exports::toolgate::plugin::turn_observer::Turn;
-pub use bindings::toolgate::plugin::types::{
-    Action, Decision, Diagnostic, Error as CapabilityError, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth,
-    Verdict,
-};
+#[cfg(feature = "cranelift")]
 pub use cache::Cache;
-pub use capability::{Capabilities, Capability};
+pub use call::{Field, ToolCall, ToolKind};
+pub use capability::{Capabilities, Capability, CapabilityError, Truth};
 pub use capability_grants::{Denials, Granted};
 pub use decide::{Decided, Person, Policy, Question};
 pub use denials::AuditedDenials;
 pub use digest::Measure;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
+pub use events::{
+    Addition, Diagnostic, End, Level, Lines, ProvidedTool, Signal, Span, Started, ToolOutput, ToolResult, Turn, Update,
+};
 pub use hot_swap::{Slot, SwapError};
-pub use instance::Lines;
 pub use memory_image::Initial;
+pub use opening::{OpenError, Opened, open};
 pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
@@ -112,3 +116,4 @@ pub use snapshot::Snapshots;
 pub use text::{Excerpt, excerpt, plain, shortened};
 pub use toolgate_private as private;
 pub use toolgate_private::{PrivateError, state_folder};
+pub use verdict::{Action, Decision, Evidence, Finding, Verdict};

@@ -11,7 +11,18 @@ use crate::session::Role;
 pub const TICK: Duration = Duration::from_millis(10);
 
 /// What a component may use.
-#[derive(Clone, Copy, Debug)]
+///
+/// They are made of one of the tables here, with other values by the methods that begin with `with_`:
+///
+/// ```
+/// use std::time::Duration;
+/// use toolgate_host::limits::Limits;
+///
+/// const SMALL: Limits = Limits::DEFAULT.with_memory(64 << 20).with_compute(Duration::from_millis(200));
+/// assert_eq!(SMALL.call, Limits::DEFAULT.call);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Time a hook may compute: that in which the process has a processor, and at least half of what passes. Time in
     /// host calls does not count.
@@ -72,6 +83,62 @@ impl Limits {
         host_calls: 100,
         ..Limits::DEFAULT
     };
+
+    /// The same with this time to compute.
+    #[must_use]
+    pub const fn with_compute(mut self, compute: Duration) -> Self {
+        self.compute = compute;
+        self
+    }
+
+    /// The same with this time for a call in all.
+    #[must_use]
+    pub const fn with_call(mut self, call: Duration) -> Self {
+        self.call = call;
+        self
+    }
+
+    /// The same with this much memory, in bytes.
+    #[must_use]
+    pub const fn with_memory(mut self, memory: usize) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// The same with this many elements of tables.
+    #[must_use]
+    pub const fn with_table_elements(mut self, elements: usize) -> Self {
+        self.table_elements = elements;
+        self
+    }
+
+    /// The same with this much data that crosses at a time, in bytes.
+    #[must_use]
+    pub const fn with_lifted(mut self, lifted: usize) -> Self {
+        self.lifted = lifted;
+        self
+    }
+
+    /// The same with this many host calls in one hook.
+    #[must_use]
+    pub const fn with_host_calls(mut self, calls: u32) -> Self {
+        self.host_calls = calls;
+        self
+    }
+
+    /// The same with this many instances, memories and tables of one component.
+    #[must_use]
+    pub const fn with_instances(mut self, instances: usize) -> Self {
+        self.instances = instances;
+        self
+    }
+
+    /// The same with texts of this length that are judged, in bytes.
+    #[must_use]
+    pub const fn with_input(mut self, input: usize) -> Self {
+        self.input = input;
+        self
+    }
 
     /// Those of a role.
     pub fn of(role: Role) -> Limits {

@@ -185,6 +185,20 @@ struct Store {
 }
 
 /// The permissions of a user.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use std::time::{Duration, SystemTime};
+/// use toolgate_host::ToolCall;
+/// use toolgate_host::one_time_permits::{Grant, Grants};
+///
+/// # fn example() -> Result<(), toolgate_host::one_time_permits::GrantError> {
+/// let call = ToolCall::shell("git push --force", "/home/dev/project");
+/// let grant = Grant::new(&call, vec!["git-force-push".to_owned()], SystemTime::now(), Duration::from_secs(600))?;
+/// Grants::new(Path::new("/home/dev/.local/state/mine/permits.json")).add(grant, SystemTime::now())?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Grants {
     folder: PathBuf,

@@ -12,6 +12,12 @@ use crate::error::CallError;
 use crate::{CapabilityError, Extension, Truth};
 
 /// The components of a session that have trackers or predicates. Without any it answers that there are none.
+///
+/// ```
+/// use toolgate_host::{Capabilities, Peers};
+///
+/// let granted = Capabilities::denied().extensions(Peers::default());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Peers(Arc<Members>);
 

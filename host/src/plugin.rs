@@ -7,6 +7,7 @@ use serde::Serialize;
 use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
 
 use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
+#[cfg(feature = "cranelift")]
 use crate::cache::{Cache, Key};
 use crate::capability::Capability;
 use crate::capability::{self, ConfigFile, Files};
@@ -17,9 +18,21 @@ use crate::precompiled::{self, Precompiled};
 use crate::snapshot::{self, Snapshot, Snapshots};
 use crate::state::HostState;
 use crate::version::{CONTRACT, OFFERED, Version};
-use crate::wasi;
 
 /// A component that is compiled, linked and checked, and can be started any number of times.
+///
+/// ```no_run
+/// use toolgate_host::{Capability, Engine, Plugin};
+///
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[cfg(feature = "cranelift")] {
+/// let plugin = Plugin::compile(&Engine::new()?, "no-deploy", &std::fs::read("no-deploy.wasm")?)?;
+/// // What it asks for is known before any of it runs.
+/// assert!(plugin.has_gate() && !plugin.description().asks_for().contains(&Capability::Terminal));
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Plugin {
     pub(crate) engine: Engine,
@@ -89,7 +102,15 @@ impl Hooks {
 }
 
 /// What a component is and asks for, known before any of it runs.
+///
+/// ```no_run
+/// # fn example(plugin: toolgate_host::Plugin) {
+/// let description = plugin.description();
+/// println!("{} {} asks for {:?}", description.name, description.component.sha256, description.asks_for());
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Description {
     /// The plugin's name.
     pub name: String,
@@ -105,6 +126,7 @@ pub struct Description {
 
 /// A capability that a component asks for.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Import {
     /// The interface's full name.
     pub name: String,
@@ -119,6 +141,7 @@ impl Description {
 
 impl Plugin {
     /// Compiles a component. That takes seconds for a large one, so it is not for the path of a call.
+    #[cfg(feature = "cranelift")]
     pub fn compile(engine: &Engine, name: &str, component: &[u8]) -> Result<Self, LoadError> {
         let (compiled, code) = compiled(engine, name, component)?;
         Self::link(engine, name, &compiled, Measure::of(component), Measure::of(&code))
@@ -128,6 +151,7 @@ impl Plugin {
     ///
     /// # Errors
     /// What is wrong with them.
+    #[cfg(feature = "cranelift")]
     pub fn check_module(engine: &Engine, module: &[u8]) -> Result<(), String> {
         let engine = engine.wasmtime().map_err(|error| error.to_string())?;
         wasmtime::Module::validate(engine, module).map_err(|error| format!("{error:#}"))
@@ -137,6 +161,7 @@ impl Plugin {
     ///
     /// # Errors
     /// As for [`Plugin::compile`]. A cache that cannot be used costs time and nothing else.
+    #[cfg(feature = "cranelift")]
     pub fn cached(engine: &Engine, name: &str, component: &[u8], cache: &Cache) -> Result<Self, LoadError> {
         let compiling = engine.wasmtime()?;
         let key = Key::of(compiling, component);
@@ -166,12 +191,12 @@ impl Plugin {
         let runs_in = component.engine();
         let imports: Vec<Import> = ty.imports(runs_in).map(|(name, _)| Import { name: name.to_owned() }).collect();
         let names = || imports.iter().map(|import| import.name.as_str());
-        let unknown = names().filter(|name| !name.starts_with(OFFERED) && !wasi::offers(name));
+        let unknown = names().filter(|name| !name.starts_with(OFFERED) && !is_of_wasi(name));
         let unknown: Vec<String> = unknown.map(str::to_owned).collect();
         if !unknown.is_empty() {
             return Err(LoadError::UnknownImports { plugin: name.to_owned(), imports: unknown });
         }
-        let with_wasi = names().any(wasi::offers);
+        let with_wasi = names().any(is_of_wasi);
         let exports = ty
             .exports(runs_in)
             .filter_map(|(name, item)| matches!(item.ty, ComponentItem::ComponentInstance(_)).then(|| name.to_owned()));
@@ -259,6 +284,7 @@ impl Plugin {
 }
 
 /// A component and its machine code.
+#[cfg(feature = "cranelift")]
 fn compiled(engine: &Engine, name: &str, component: &[u8]) -> Result<(Component, Vec<u8>), LoadError> {
     let wrong = |error| LoadError::NotAComponent { plugin: name.to_owned(), error };
     let compiled = Component::from_binary(engine.wasmtime()?, component).map_err(wrong)?;
@@ -277,6 +303,14 @@ fn misfit(description: &Description, error: wasmtime::Error) -> LoadError {
     }
 }
 
+/// Whether this is the full name of an interface of WASI that is there.
+fn is_of_wasi(interface: &str) -> bool {
+    #[cfg(feature = "wasi")]
+    return crate::wasi::offers(interface);
+    #[cfg(not(feature = "wasi"))]
+    return interface.is_empty();
+}
+
 /// Every capability of the contract. Which of them do anything is decided for each instance.
 fn linker(engine: &wasmtime::Engine, with_wasi: bool) -> wasmtime::Result<Linker<HostState>> {
     type Has = wasmtime::component::HasSelf<HostState>;
@@ -292,8 +326,11 @@ fn linker(engine: &wasmtime::Engine, with_wasi: bool) -> wasmtime::Result<Linker
     imports::clock::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     imports::log::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     imports::extensions::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    #[cfg(feature = "wasi")]
     if with_wasi {
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     }
+    #[cfg(not(feature = "wasi"))]
+    debug_assert!(!with_wasi, "nothing of WASI is there");
     Ok(linker)
 }

@@ -15,6 +15,17 @@ use crate::digest::Measure;
 use crate::memory_image::Initial;
 
 /// A component as machine code, inside this program's image.
+///
+/// The crate `toolgate-builtin` has the guard as one:
+///
+/// ```no_run
+/// # fn example(guard: toolgate_host::Precompiled) -> Result<(), toolgate_host::LoadError> {
+/// use toolgate_host::{Engine, Plugin};
+///
+/// let plugin = Plugin::precompiled(&Engine::new()?, "toolgate-guard", &guard)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Precompiled {
     pub(crate) code: &'static [u8],
@@ -59,6 +70,7 @@ impl Precompiled {
 }
 
 /// Takes machine code that was kept between runs. It is copied.
+#[cfg(feature = "cranelift")]
 pub(crate) fn load_kept(engine: &wasmtime::Engine, code: &[u8]) -> wasmtime::Result<Component> {
     // SAFETY: the cache hands over what it read from a file that only this user can write, in a folder that only this user
     // can write, and whose digest is the one written with it; and what is written there is wasmtime's own output. Wasmtime

@@ -22,6 +22,12 @@ pub use scan::secrets;
 pub const MARK: &str = "[redacted]";
 
 /// The text with its secrets marked.
+///
+/// ```
+/// use toolgate_host::redact::redacted;
+///
+/// assert_eq!(redacted("curl -u dev:hunter2 https://example.org"), "curl -u [redacted] https://example.org");
+/// ```
 pub fn redacted(text: &str) -> String {
     slice(text, &secrets(text), 0..text.len())
 }

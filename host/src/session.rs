@@ -2,6 +2,13 @@
 
 /// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
 /// check.
+///
+/// ```
+/// use toolgate_host::Role;
+/// use toolgate_host::limits::Limits;
+///
+/// assert!(Limits::of(Role::Analysis).call > Limits::of(Role::Gate).call);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Gives verdicts.
@@ -30,15 +37,23 @@ impl Role {
 }
 
 /// The session that components are started for.
+///
+/// ```
+/// use toolgate_host::Session;
+///
+/// let session = Session::in_folder("/home/dev/project/sub").with_workspace_root("/home/dev/project");
+/// assert_eq!(session.cwd, "/home/dev/project/sub");
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Session {
-    /// The agent's working directory.
+    /// The agent's working directory, absolute.
     pub cwd: String,
-    /// What `~` stands for.
+    /// What `~` stands for, absolute.
     pub home: Option<String>,
-    /// The folder that the agent was started for.
+    /// The folder that the agent was started for, absolute.
     pub workspace_root: String,
-    /// What else is known, a JSON text with `schema`.
+    /// What else is known, a JSON text with the number `schema`.
     pub context: String,
 }
 
@@ -52,5 +67,26 @@ impl Session {
             workspace_root: folder,
             context: r#"{"schema":1}"#.to_owned(),
         }
+    }
+
+    /// The same with this home folder; none if it is unknown.
+    #[must_use]
+    pub fn with_home(mut self, home: impl Into<Option<String>>) -> Self {
+        self.home = home.into();
+        self
+    }
+
+    /// The same for an agent that was started for this folder.
+    #[must_use]
+    pub fn with_workspace_root(mut self, root: impl Into<String>) -> Self {
+        self.workspace_root = root.into();
+        self
+    }
+
+    /// The same with this context, a JSON text with the number `schema`; the contract's `session.context` lists its keys.
+    #[must_use]
+    pub fn with_context(mut self, context: impl Into<String>) -> Self {
+        self.context = context.into();
+        self
     }
 }

@@ -136,6 +136,16 @@ impl Snapshot {
 }
 
 /// Snapshots of a component, by the rule files that it has read.
+///
+/// ```no_run
+/// # async fn example(guard: toolgate_host::Plugin) {
+/// use toolgate_host::Snapshots;
+///
+/// let guard = guard.with_snapshots(Snapshots::new(Some("/home/dev/.local/state/mine/snapshots".into())));
+/// // ... after calls, when nobody waits:
+/// guard.take_snapshots().await;
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Snapshots {
     entries: Option<Entries>,

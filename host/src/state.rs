@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use wasmtime::ResourceLimiter;
+#[cfg(feature = "wasi")]
 use wasmtime_wasi::{WasiCtxView, WasiView};
 
 use crate::CapabilityError;
@@ -17,6 +18,7 @@ use crate::capability::{Answer, Capabilities, ConfigFile};
 use crate::limits::said::LOG_LINES;
 use crate::limits::{Limits, TICK, deadline};
 use crate::memory_image::Watched;
+#[cfg(feature = "wasi")]
 use crate::wasi::Wasi;
 
 /// What belongs to one store.
@@ -30,6 +32,7 @@ pub(crate) struct HostState {
     /// Its memory, where what becomes of that is asked later.
     pub(crate) watched: Option<Watched>,
     /// Made when it is first used, so never for most components.
+    #[cfg(feature = "wasi")]
     pub(crate) wasi: Option<Box<Wasi>>,
     calls: u32,
     /// What is left of the time for other components in this hook.
@@ -118,6 +121,7 @@ impl HostState {
             usage,
             rules: None,
             watched: None,
+            #[cfg(feature = "wasi")]
             wasi: None,
             calls: 0,
             logged: 0,
@@ -183,6 +187,7 @@ impl HostState {
     }
 }
 
+#[cfg(feature = "wasi")]
 impl WasiView for HostState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let plugin = &self.plugin;

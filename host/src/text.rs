@@ -8,6 +8,10 @@ use crate::limits::said;
 
 /// The text with everything escaped that does not show as itself: control characters, marks that turn the text round,
 /// and characters without a shape. On one line.
+///
+/// ```
+/// assert_eq!(toolgate_host::plain("a\u{202e}b\n"), "a\\u{202e}b\\n");
+/// ```
 pub fn plain(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -80,6 +84,10 @@ fn bounded(text: &str, most: usize, harmless: fn(&str) -> String) -> String {
 }
 
 /// A text of at most about so many bytes: its start and its end, and in between how much is left out.
+///
+/// ```
+/// assert_eq!(toolgate_host::shortened("abcdefgh", 4), "ab[4 bytes omitted]gh");
+/// ```
 pub fn shortened(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -102,6 +110,12 @@ pub struct Excerpt {
 /// A text with what matched at these places, in about so many characters or as few more as it needs to show the start
 /// and the end of each match. However long the text is, no match is out of sight; of very many the first are shown, and
 /// the others counted.
+///
+/// ```
+/// let shown = toolgate_host::excerpt("cd a; rm -rf b", &[6..12], 80);
+/// assert_eq!(shown.line, "cd a; rm -rf b");
+/// assert_eq!(shown.marks, "      ^^^^^^");
+/// ```
 pub fn excerpt(text: &str, matches: &[Range<usize>], most: usize) -> Excerpt {
     /// Characters round a match that are shown with it.
     const AROUND: usize = 20;

@@ -2,6 +2,7 @@
 //!
 //! One program for all of them: code generation and linking are most of what building tests takes.
 
+mod documented;
 mod embed;
-mod git;
-mod terminal;
+mod opening;
+mod types;

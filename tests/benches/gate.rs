@@ -42,7 +42,7 @@ fn verdicts(criterion: &mut Criterion) {
     let native = Guard::new();
     for (name, command) in COMMANDS {
         let mut group = criterion.benchmark_group(format!("verdict/{name}"));
-        let call = ToolCall { home: Some("/home/dev".into()), ..ToolCall::shell(*command, "/home/dev/project") };
+        let call = ToolCall::shell(*command, "/home/dev/project").with_home("/home/dev".to_owned());
         group.bench_function("native", |bencher| {
             bencher.iter(|| native.judge(&native_call(&call), &mut NoHost));
         });

@@ -42,7 +42,7 @@ fn gate(plugin: &Plugin) -> Gate {
 }
 
 fn call(command: &str) -> ToolCall {
-    ToolCall { home: Some("/home/dev".into()), ..ToolCall::shell(command, "/home/dev/project") }
+    ToolCall::shell(command, "/home/dev/project").with_home("/home/dev".to_owned())
 }
 
 /// The time of some work.

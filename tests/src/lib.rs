@@ -130,14 +130,11 @@ pub fn tool_call(case: &Value) -> ToolCall {
         Some("list") => ToolKind::List,
         _ => ToolKind::Other,
     };
-    ToolCall {
-        command: field(case, "command"),
-        paths: field(case, "path").into_iter().collect(),
-        globs: field(case, "glob").into_iter().collect(),
-        home: Some("/home/dev".into()),
-        workspace_root: "/home/dev/project".into(),
-        ..ToolCall::new("case", kind, case["cwd"].as_str().unwrap_or("/home/dev/project"))
-    }
+    let mut call = ToolCall::new("case", kind, case["cwd"].as_str().unwrap_or("/home/dev/project"));
+    call.command = field(case, "command");
+    call.paths.extend(field(case, "path"));
+    call.globs.extend(field(case, "glob"));
+    call.with_home("/home/dev".to_owned()).with_workspace_root("/home/dev/project")
 }
 
 /// The same call for the logic without WebAssembly.
@@ -151,7 +148,7 @@ pub fn native_call(call: &ToolCall) -> Call {
             ToolKind::Search => call::Kind::Search,
             ToolKind::List => call::Kind::List,
             ToolKind::Fetch => call::Kind::Fetch,
-            ToolKind::Other => call::Kind::Other,
+            _ => call::Kind::Other,
         },
         command: call.command.as_ref().map(field),
         paths: call.paths.iter().map(field).collect(),
@@ -188,20 +185,19 @@ fn as_the_component_says(verdict: call::Verdict) -> Verdict {
         Some(call::Action::Note) | None => Decision::Pass,
     };
     let place = |place: usize| u32::try_from(place).expect("a place in a short text");
-    let findings = verdict.findings.into_iter().map(|finding| Finding {
-        rule: finding.rule,
-        plugin: toolgate_builtin::NAME.to_owned(),
-        action: match finding.action {
+    let evidence = |one: call::Evidence| {
+        let mut evidence = Evidence::new(one.field, place(one.start), one.text);
+        evidence.end = place(one.end);
+        evidence
+    };
+    let findings = verdict.findings.into_iter().map(|finding| {
+        let action = match finding.action {
             call::Action::Block => Action::Block,
             call::Action::Ask => Action::Ask,
             call::Action::Note => Action::Note,
-        },
-        reason: finding.reason,
-        evidence: finding
-            .evidence
-            .into_iter()
-            .map(|one| Evidence { field: one.field, start: place(one.start), end: place(one.end), text: one.text })
-            .collect(),
+        };
+        let found = Finding::new(toolgate_builtin::NAME, finding.rule, action, finding.reason);
+        found.with_evidence(finding.evidence.into_iter().map(evidence).collect())
     });
-    Verdict { decision, findings: findings.collect() }
+    Verdict::new(decision, findings.collect())
 }

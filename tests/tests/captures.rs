@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use toolgate_host::capability::{Answer, LocalClock, Pane, Screen, Terminal, Wake};
+use toolgate_capabilities::LocalClock;
+use toolgate_host::capability::{Answer, Pane, Screen, Terminal, Wake};
 use toolgate_host::{Capabilities, CapabilityError, Engine, Provider, Session};
 use toolgate_tests::builtin;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use toolgate_tests::root;
-use wit_parser::{Docs, Resolve, Type, TypeDefKind, TypeId, WorldId, WorldItem};
+use wit_parser::{Docs, Resolve, Stability, Type, TypeDefKind, TypeId, WorldId, WorldItem};
 
 /// Reads a contract's folder, or one file of it.
 fn world(path: &Path, world: &str) -> (Resolve, WorldId) {
@@ -167,6 +167,24 @@ fn a_frozen_contract_is_as_it_was() {
     }
 }
 
+/// Crates that are made of the contract bring it, so that they can be published: a link, which `cargo package` follows.
+#[test]
+fn crates_bring_the_contract() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let contract = root().join("wit").canonicalize().expect("the folder of contracts");
+    for (name, folder) in [("toolgate-host", "host/wit"), ("toolgate-sdk", "guest/sdk/wit")] {
+        assert_eq!(root().join(folder).canonicalize().ok().as_ref(), Some(&contract), "{folder} leads elsewhere");
+        let mut command = std::process::Command::new(&cargo);
+        command.args(["package", "--list", "--allow-dirty", "--locked", "--offline", "--package", name]);
+        let output = command.current_dir(root()).output().expect("cargo");
+        let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+        for file in ["types", "capabilities", "hooks", "worlds"] {
+            let file = format!("wit/v0.1/{file}.wit");
+            assert!(listed.lines().any(|line| line == file), "{name} has no {file}: {listed}");
+        }
+    }
+}
+
 /// The first version is not open any more.
 #[test]
 fn version_0_1_is_frozen() {
@@ -182,6 +200,7 @@ fn the_digest_is_of_the_shapes() {
         world plugin { import cap; }";
     let cases = [
         ("a comment", base.replace("interface cap", "/// Said.\n // And more. \n interface cap"), true),
+        ("since when", base.replace("interface cap", "@since(version = 0.1.0) interface cap"), true),
         ("room", base.replace(';', " ;\n\n"), true),
         ("the version", base.replace("0.1.0", "0.1.1"), false),
         ("a name", base.replace("look", "view"), false),
@@ -226,14 +245,60 @@ fn version(folder: &Path) -> (u64, u64, u64) {
     (version.major, version.minor, version.patch)
 }
 
-/// The sha256 of a contract as `wit-component` prints it, without comments.
+/// The sha256 of a contract as `wit-component` prints it, without comments and without since when what is there.
 fn digest(resolve: &Resolve) -> String {
+    let resolve = &ungated(resolve.clone());
     let mut printer = wit_component::WitPrinter::default();
     printer.emit_docs(false);
     for (package, _) in resolve.packages.iter() {
         printer.print(resolve, package, &[]).expect("it can be printed");
     }
     toolgate_host::Measure::of(printer.output.to_string().as_bytes()).sha256
+}
+
+/// The same without `@since`: the shapes are what is frozen.
+fn ungated(mut resolve: Resolve) -> Resolve {
+    for (_, world) in resolve.worlds.iter_mut() {
+        world.stability = Stability::Unknown;
+        for item in world.imports.values_mut().chain(world.exports.values_mut()) {
+            match item {
+                WorldItem::Interface { stability, .. } => *stability = Stability::Unknown,
+                WorldItem::Function(function) => function.stability = Stability::Unknown,
+                WorldItem::Type { .. } => {}
+            }
+        }
+    }
+    for (_, interface) in resolve.interfaces.iter_mut() {
+        interface.stability = Stability::Unknown;
+        interface.functions.values_mut().for_each(|function| function.stability = Stability::Unknown);
+    }
+    resolve.types.iter_mut().for_each(|(_, definition)| definition.stability = Stability::Unknown);
+    resolve
+}
+
+/// Every item says since when it is there, and none is from a version that is still to come.
+#[test]
+fn every_item_says_since_when_it_is_there() {
+    for folder in contracts() {
+        let (resolve, _) = world(&folder, "plugin");
+        let package = version(&folder);
+        let mut items: Vec<(String, &Stability)> =
+            resolve.worlds.iter().map(|(_, world)| (world.name.clone(), &world.stability)).collect();
+        for (_, interface) in resolve.interfaces.iter() {
+            let name = interface.name.as_deref().unwrap_or_default();
+            items.push((name.to_owned(), &interface.stability));
+            items.extend(interface.functions.values().map(|one| (format!("{name}.{}", one.name), &one.stability)));
+            // What `use` brings in says so where it comes from.
+            let own = interface.types.iter().map(|(name, id)| (name, &resolve.types[*id]));
+            let own = own.filter(|(_, one)| !matches!(one.kind, TypeDefKind::Type(Type::Id(_))));
+            items.extend(own.map(|(of, one)| (format!("{name}.{of}"), &one.stability)));
+        }
+        assert!(items.len() > 80, "{}", items.len());
+        for (name, stability) in items {
+            let Stability::Stable { since, deprecated: None } = stability else { panic!("{name}: {stability:?}") };
+            assert!((since.major, since.minor, since.patch) <= package, "{name} is since {since}");
+        }
+    }
 }
 
 /// The check itself, on changes made up for it.

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolgate_capabilities::LocalDaemon;
 use toolgate_checks_tests::fake::Fake;
 use toolgate_checks_tests::project::lay_out;
 use toolgate_checks_tests::tools::Tools;
 use toolgate_host::CapabilityError;
-use toolgate_host::capability::{Daemon, LocalDaemon};
+use toolgate_host::capability::Daemon;
 use toolgate_test_support::skip::skip;
 
 /// A folder that is the user's alone.

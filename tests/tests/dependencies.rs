@@ -216,6 +216,30 @@ fn every_crate_has_its_line() {
     assert!(rows.is_sorted_by_key(|row| row[0].clone()), "the lines are in order");
 }
 
+/// What a program needs that embeds a gate with the guard that was compiled before: neither a compiler nor WASI, and nothing
+/// that is only there for capabilities.
+#[test]
+fn a_verdict_needs_no_compiler() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let needs = |arguments: &[&str]| -> BTreeSet<String> {
+        let mut command = Command::new(&cargo);
+        command.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none"]);
+        let output = command.args(arguments).current_dir(root()).output().expect("cargo");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).expect("text");
+        lines.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+    };
+    let verdict = needs(&["--package", "toolgate-host", "--no-default-features"]);
+    let without = ["cranelift-codegen", "notify", "rayon", "toolgate-capabilities", "unicode-width", "wasmtime-wasi"];
+    let wrong: Vec<String> = without.iter().filter(|name| verdict.contains(**name)).map(ToString::to_string).collect();
+    none("a verdict needs", &wrong);
+    let all = needs(&["--package", "toolgate-host"]);
+    assert!(all.contains("cranelift-codegen") && all.contains("wasmtime-wasi"), "by default both are there: {all:?}");
+    assert!(verdict.len() + 60 < all.len(), "{} instead of {}", verdict.len(), all.len());
+    let git = needs(&["--package", "toolgate-capabilities", "--no-default-features", "--features", "git"]);
+    assert!(!git.contains("notify"), "git needs {git:?}");
+}
+
 /// Names of `[workspace.dependencies]` that no member asks for.
 #[test]
 fn no_version_is_kept_for_nobody() {

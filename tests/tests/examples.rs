@@ -55,12 +55,12 @@ fn cases(folder: &str) -> Vec<Value> {
 /// A call as the host hands it to plugins: with the analysis of its shell text.
 async fn call(analysis: &Analysis, tool: &str, input: &Value) -> ToolCall {
     let Some(command) = input["command"].as_str().filter(|_| tool == "bash") else {
-        return ToolCall { input: input.to_string(), ..ToolCall::new(tool, ToolKind::Write, FOLDER) };
+        return ToolCall::new(tool, ToolKind::Write, FOLDER).with_input(input.to_string());
     };
     let walked = analysis.walk(&json!({ "command": command, "cwd": FOLDER }).to_string()).await.expect("an answer");
     let walked: Value = serde_json::from_str(&walked).expect("JSON");
     let context = json!({ "schema": 1, "analysis": walked }).to_string();
-    ToolCall { context, ..ToolCall::shell(command, FOLDER) }
+    ToolCall::shell(command, FOLDER).with_context(context)
 }
 
 fn analysis(engine: &Engine) -> Analysis {
@@ -176,12 +176,10 @@ async fn the_observer_in_python() {
 }
 
 async fn result(analysis: &Analysis, outcome: &Value) -> ToolResult {
-    ToolResult {
-        call: call(analysis, outcome["tool"].as_str().unwrap_or_default(), &outcome["input"]).await,
-        output: outcome["output"].as_str().unwrap_or_default().to_owned(),
-        is_error: outcome["is_error"] == true,
-        exit_code: outcome["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()),
-    }
+    let call = call(analysis, outcome["tool"].as_str().unwrap_or_default(), &outcome["input"]).await;
+    let result = ToolResult::new(call, outcome["output"].as_str().unwrap_or_default());
+    let code = outcome["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok());
+    result.failed(outcome["is_error"] == true).with_exit_code(code)
 }
 
 #[tokio::test]

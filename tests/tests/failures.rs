@@ -12,7 +12,7 @@ use toolgate_host::{
 use toolgate_tests::{builtin, test_guest};
 
 /// Shorter than the real ones, so that the tests are.
-const LIMITS: Limits = Limits { compute: Duration::from_millis(200), memory: 32 << 20, ..Limits::DEFAULT };
+const LIMITS: Limits = Limits::DEFAULT.with_compute(Duration::from_millis(200)).with_memory(32 << 20);
 
 fn session() -> Session {
     Session::in_folder("/project")
@@ -23,7 +23,7 @@ fn shell(command: &str) -> ToolCall {
 }
 
 fn result(output: &str) -> ToolResult {
-    ToolResult { call: shell(output), output: output.into(), is_error: false, exit_code: Some(0) }
+    ToolResult::new(shell(output), output).with_exit_code(0)
 }
 
 /// What to do, and what the reason for the block says.
@@ -59,7 +59,7 @@ async fn a_failed_gate_blocks_and_the_next_call_gets_a_fresh_instance() {
 async fn calls_of_ever_other_sizes_are_not_refused_memory() {
     const LENGTH: usize = 200_000;
     let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
-    let limits = Limits { memory: 32 << 20, ..Limits::DEFAULT };
+    let limits = Limits::DEFAULT.with_memory(32 << 20);
     let gate = Gate::new(plugin, session(), Capabilities::denied()).with_limits(limits);
     for step in 0..64 {
         let size = 8 * (1 + 2 * step);
@@ -246,7 +246,7 @@ async fn a_capability_that_hangs_times_out_by_itself() {
 #[tokio::test]
 async fn a_whole_call_has_a_deadline_too() {
     let plugin = test_guest(&Engine::new().expect("an engine"));
-    let limits = Limits { call: Duration::from_millis(100), ..LIMITS };
+    let limits = LIMITS.with_call(Duration::from_millis(100));
     let gate = Gate::new(plugin, session(), Capabilities::denied().clock(SlowClock)).with_limits(limits);
     let verdict = gate.judge(&shell("slow-capability")).await;
     assert!(matches!(&verdict.decision, Decision::Block(reason) if reason.contains("no answer within")), "{verdict:?}");

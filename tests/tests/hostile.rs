@@ -29,7 +29,7 @@ use toolgate_host::{
 use toolgate_tests::{build_of_test_guest, resident, test_guest};
 
 /// Shorter than the real ones, so that the tests are.
-const LIMITS: Limits = Limits { compute: Duration::from_millis(200), memory: 64 << 20, ..Limits::DEFAULT };
+const LIMITS: Limits = Limits::DEFAULT.with_compute(Duration::from_millis(200)).with_memory(64 << 20);
 
 /// What a busy machine may add to anything.
 const SLACK: Duration = Duration::from_secs(1);
@@ -199,7 +199,7 @@ async fn an_endless_loop_in_any_hook_ends_and_others_judge_on() {
     let extension = Extension::new(plugin.clone(), session(), denied()).with_limits(LIMITS);
     let text = || "loop".to_owned();
     let tools = provider.tools().await.expect("tools");
-    let result = ToolResult { call: shell("ls"), output: text(), is_error: false, exit_code: None };
+    let result = ToolResult::new(shell("ls"), text());
     let update = Update { call: text(), tool: text(), partial: "{}".into() };
     let end = End { call: text(), tool: text(), is_error: false, outcome: "{}".into() };
     let turn = Turn { index: None, context: text() };
@@ -344,8 +344,7 @@ async fn what_is_to_mislead_is_shown_as_what_it_is() {
         texts.iter().for_each(|text| harmless(text, most));
     }
     let observer = Observer::new(plugin.clone(), session(), Capabilities::denied());
-    let result =
-        |output: &str| ToolResult { call: shell("x"), output: output.into(), is_error: false, exit_code: None };
+    let result = |output: &str| ToolResult::new(shell("x"), output);
     let turn = |context: &str| Turn { index: None, context: context.into() };
     let delivery = toolgate_host::capability::Delivery::NextTurn;
     let message = |kind: &str| Outgoing {

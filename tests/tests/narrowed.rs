@@ -35,8 +35,7 @@ fn scratch() -> tempfile::TempDir {
 }
 
 fn gate(engine: &Engine, folder: &Path) -> Gate {
-    let granted =
-        Granted { folders: Some(vec![folder.canonicalize().expect("a folder")]), ..Granted::to(Capability::ALL) };
+    let granted = Granted::to(Capability::ALL).within(vec![folder.canonicalize().expect("a folder")]);
     let capabilities = Capabilities::denied().files(LocalFiles::new()).limited_to(&granted);
     Gate::new(test_guest(engine), Session::in_folder("/"), capabilities)
 }

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use toolgate_host::capability::{LocalFiles, LocalGit};
+use toolgate_capabilities::LocalGit;
+use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::Limits;
 use toolgate_host::{
     Analysis, Capabilities, Decision, Engine, Gate, Measure, Plugin, Session, Snapshots, ToolCall, Verdict,
@@ -83,7 +84,7 @@ fn plain(engine: &Engine) -> Plugin {
 }
 
 fn session() -> Session {
-    Session { home: Some("/home/dev".to_owned()), ..Session::in_folder("/home/dev/project") }
+    Session::in_folder("/home/dev/project").with_home("/home/dev".to_owned())
 }
 
 fn granted(rules: &Path) -> Capabilities {
@@ -99,7 +100,7 @@ async fn said_by(gate: &Gate) -> (String, Vec<Verdict>) {
     let started = gate.start().await.expect("it starts");
     let mut verdicts = Vec::new();
     for command in COMMANDS {
-        let call = ToolCall { home: Some("/home/dev".to_owned()), ..ToolCall::shell(*command, "/home/dev/project") };
+        let call = ToolCall::shell(*command, "/home/dev/project").with_home("/home/dev".to_owned());
         verdicts.push(gate.judge(&call).await);
     }
     (format!("{started:?}"), verdicts)
@@ -284,8 +285,7 @@ async fn one_that_fells_the_guard_is_given_up() {
             let gate = Gate::new(plugin.clone(), session(), granted(&rules));
             let mut fails = false;
             for command in COMMANDS {
-                let call =
-                    ToolCall { home: Some("/home/dev".to_owned()), ..ToolCall::shell(*command, "/home/dev/project") };
+                let call = ToolCall::shell(*command, "/home/dev/project").with_home("/home/dev".to_owned());
                 let verdict = gate.judge(&call).await;
                 fails |= verdict.findings.iter().any(|finding| finding.rule.starts_with("host:"));
             }
@@ -338,7 +338,7 @@ async fn packs_and_places_of_a_session_hold() {
     for context in contexts.iter().chain(&contexts) {
         let mut both = Vec::new();
         for plugin in [&plain(&scene.engine), &with] {
-            let session = Session { context: (*context).to_owned(), ..session() };
+            let session = session().with_context(*context);
             let gate = Gate::new(plugin.clone(), session, granted(&rules));
             let mut all = vec![format!("{:?}", gate.start().await.expect("it starts"))];
             for command in commands {
@@ -361,7 +361,7 @@ async fn the_limit_on_memory_holds() {
     let small = ToolCall::shell("ls", "/home/dev/project");
     for (memory, judged) in [(256 << 20, [true, true]), (size + (1 << 20), [true, false]), (size / 2, [false, false])] {
         for plugin in [&plain(&scene.engine), &with] {
-            let limits = Limits { memory, ..Limits::DEFAULT };
+            let limits = Limits::DEFAULT.with_memory(memory);
             let gate = Gate::new(plugin.clone(), session(), granted(&rules)).with_limits(limits);
             for (call, judged) in [&small, &large].into_iter().zip(judged) {
                 let verdict = gate.judge(call).await;

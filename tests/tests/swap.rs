@@ -307,7 +307,7 @@ async fn every_role_goes_over_to_the_new_generation() {
     let engine = Engine::new().expect("an engine");
     let slot = slot(&engine);
     let observer = Observer::new(slot.clone(), session(), Capabilities::denied());
-    let result = ToolResult { call: shell("x"), output: "build".into(), is_error: false, exit_code: None };
+    let result = ToolResult::new(shell("x"), "build");
     let provider = toolgate_host::Provider::new(slot.clone(), session(), Capabilities::denied());
     let extension = toolgate_host::Extension::new(slot.clone(), session(), Capabilities::denied());
     for (build, count) in [(1, 1), (2, 2), (1, 3)] {

@@ -6,7 +6,7 @@
 
 pub mod capabilities {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "
             package toolgate:sdk-capabilities;
             world capabilities {
@@ -29,7 +29,7 @@ pub mod capabilities {
 
 pub mod lifecycle {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-lifecycle; world lifecycle { export toolgate:plugin/lifecycle@0.1.0; }",
         world: "toolgate:sdk-lifecycle/lifecycle",
         with: { "toolgate:plugin/types@0.1.0": crate::bindings::capabilities::toolgate::plugin::types },
@@ -41,7 +41,7 @@ pub mod lifecycle {
 
 pub mod gate {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-gate; world gate { export toolgate:plugin/tool-gate@0.1.0; }",
         world: "toolgate:sdk-gate/gate",
         with: { "toolgate:plugin/types@0.1.0": crate::bindings::capabilities::toolgate::plugin::types },
@@ -53,7 +53,7 @@ pub mod gate {
 
 pub mod permission {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-permission; world permission { export toolgate:plugin/permission-gate@0.1.0; }",
         world: "toolgate:sdk-permission/permission",
         with: { "toolgate:plugin/types@0.1.0": crate::bindings::capabilities::toolgate::plugin::types },
@@ -65,7 +65,7 @@ pub mod permission {
 
 pub mod memory {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-memory; world memory { export toolgate:plugin/session-memory@0.1.0; }",
         world: "toolgate:sdk-memory/memory",
         generate_all,
@@ -76,7 +76,7 @@ pub mod memory {
 
 pub mod observer {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-observer; world observer { export toolgate:plugin/tool-observer@0.1.0; }",
         world: "toolgate:sdk-observer/observer",
         with: { "toolgate:plugin/types@0.1.0": crate::bindings::capabilities::toolgate::plugin::types },
@@ -88,7 +88,7 @@ pub mod observer {
 
 pub mod execution {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-execution; world execution { export toolgate:plugin/execution-observer@0.1.0; }",
         world: "toolgate:sdk-execution/execution",
         generate_all,
@@ -99,7 +99,7 @@ pub mod execution {
 
 pub mod turns {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-turns; world turns { export toolgate:plugin/turn-observer@0.1.0; }",
         world: "toolgate:sdk-turns/turns",
         generate_all,
@@ -110,7 +110,7 @@ pub mod turns {
 
 pub mod timer {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-timer; world timer { export toolgate:plugin/timer@0.1.0; }",
         world: "toolgate:sdk-timer/timer",
         generate_all,
@@ -121,7 +121,7 @@ pub mod timer {
 
 pub mod tracker {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-tracker; world tracker { export toolgate:plugin/trackers@0.1.0; }",
         world: "toolgate:sdk-tracker/tracker",
         generate_all,
@@ -132,7 +132,7 @@ pub mod tracker {
 
 pub mod predicate {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-predicate; world predicate { export toolgate:plugin/predicates@0.1.0; }",
         world: "toolgate:sdk-predicate/predicate",
         with: { "toolgate:plugin/types@0.1.0": crate::bindings::capabilities::toolgate::plugin::types },
@@ -144,7 +144,7 @@ pub mod predicate {
 
 pub mod tools {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-tools; world tools { export toolgate:plugin/provided-tools@0.1.0; }",
         world: "toolgate:sdk-tools/tools",
         generate_all,
@@ -155,7 +155,7 @@ pub mod tools {
 
 pub mod handover {
     wit_bindgen::generate!({
-        path: "../../wit/v0.1",
+        path: "wit/v0.1",
         inline: "package toolgate:sdk-handover; world handover { export toolgate:plugin/handover@0.1.0; }",
         world: "toolgate:sdk-handover/handover",
         generate_all,

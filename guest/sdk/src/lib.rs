@@ -54,8 +54,8 @@
 //!
 //! What a plugin may ask the host for is in [`host`]: what is used there is what the plugin asks the user to grant.
 //!
-//! The contract's texts are read from `../../wit/v0.1` when this crate is built for WebAssembly: as a dependency by path
-//! or by git they are there. To publish the crate they would have to be copied into it.
+//! The contract's texts are read from `wit/v0.1` when this crate is built for WebAssembly. `wit` is a link to the folder of that
+//! name in the repository, which `cargo package` follows.
 
 mod analysis;
 #[cfg(target_family = "wasm")]

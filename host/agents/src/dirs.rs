@@ -5,45 +5,14 @@ use std::path::{Path, PathBuf};
 use toolgate_host::audit::AuditFile;
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::one_time_permits::Grants;
-use toolgate_host::private::by_others;
-use toolgate_host::{Diagnostic, Level, state_folder};
+use toolgate_host::rule_files::UserFolders;
+pub use toolgate_host::rule_files::{PROJECTS, account_home, home, project_root};
+use toolgate_host::{Diagnostic, state_folder};
 
 use crate::{Failure, exit};
 
-/// A rule file's path below a project's root, and below the home folder.
-const RULES: &str = ".pi/damage-control-rules.yaml";
-
-/// What rule files are called in the user's folder for configuration.
-const USERS: &[&str] = &["damage-control-rules.yaml", "toolgate.yaml", "toolgate.yml"];
-
-/// What rule files are called below a project's root.
-pub const PROJECTS: &[&str] = &[RULES, "toolgate.yaml", "toolgate.yml", ".toolgate.yaml", ".toolgate.yml"];
-
 /// What the user's file with the tools of agents is called, in the folder for configuration.
-pub(crate) const USER_TOOLS: &str = "tools.yaml";
-
-/// The home folder of whoever runs this program: what `HOME` says, or the list of accounts if it says nothing.
-///
-/// The C library could be asked for the latter, but one that is part of a program has to find its own libraries for it.
-pub fn home() -> Option<String> {
-    let said = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let home = said.or_else(account_home)?;
-    home.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
-}
-
-/// The home folder that the list of accounts has for this user. A variable may say anything.
-pub fn account_home() -> Option<PathBuf> {
-    let id = rustix::process::geteuid().as_raw().to_string();
-    let is_ours = |line: &&str| line.split(':').nth(2) == Some(id.as_str());
-    let home = |list: &str| list.lines().find(is_ours)?.rsplit(':').nth(1).map(PathBuf::from);
-    let known = std::fs::read_to_string("/etc/passwd").ok().and_then(|list| home(&list));
-    // Accounts may be kept elsewhere, which only the system's own programs know. They are asked once in a long while.
-    let asked = |program: &str, arguments: &[&str]| {
-        let output = std::process::Command::new(program).args(arguments).env_clear().output().ok()?;
-        home(&String::from_utf8_lossy(&output.stdout))
-    };
-    known.or_else(|| asked("/usr/bin/getent", &["passwd", &id])).or_else(|| asked("/usr/bin/id", &["-P"]))
-}
+pub const USER_TOOLS: &str = "tools.yaml";
 
 /// The program that this process runs, by whatever link it was started.
 ///
@@ -83,17 +52,7 @@ pub fn folder(given: Option<&Path>) -> Result<String, Failure> {
     text.map_err(|_| Failure::new(exit::DATA, "the directory's name is not UTF-8"))
 }
 
-/// The root of the project that a folder is in: the nearest folder with rules or a repository, else the folder.
-///
-/// So that rules are found from wherever in the project an agent happens to be. What cannot be looked at counts as
-/// being there: its rules are then reported as unreadable, and not just missed.
-pub fn project_root(folder: &Path) -> PathBuf {
-    let there = |path: PathBuf| path.try_exists().unwrap_or(true);
-    let marked = |folder: &&Path| there(folder.join(".git")) || PROJECTS.iter().any(|name| there(folder.join(name)));
-    folder.ancestors().find(marked).unwrap_or(folder).to_path_buf()
-}
-
-/// The same as a call names it.
+/// The root of the project that a folder is in, as a call names it.
 pub fn root_of(folder: &str) -> String {
     project_root(Path::new(folder)).display().to_string()
 }
@@ -104,45 +63,12 @@ pub fn root_of(folder: &str) -> String {
 /// # Errors
 /// If there is no telling where the user's own rules are.
 pub fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
-    let (home, config) = homes()?;
-    let mut files = user_rules()?.into_iter().fold(LocalFiles::new(), |files, path| match by_others(&path) {
-        None => files.user_rules(path),
-        // Whoever may have written it: what it forbids is forbidden, and what it lifts is not.
-        Some(_) => files.project_rules(path),
-    });
-    let mut folders = folders.to_vec();
-    folders.dedup();
-    let mut roots: Vec<PathBuf> =
-        folders.into_iter().flat_map(|folder| [folder.to_path_buf(), project_root(folder)]).collect();
-    roots.sort();
-    roots.dedup();
-    let mut hidden = vec![home.clone()];
-    for root in roots.into_iter().filter(|root| *root != home) {
-        files = PROJECTS.iter().fold(files, |files, name| files.project_rules(root.join(name)));
-        hidden.push(root);
-    }
-    let own = [Some(config), state()].into_iter().flatten().collect();
-    Ok(files.known_names(own, hidden))
+    Ok(user()?.layers(folders))
 }
 
 /// Which of these rule files are the user's and count as a project's all the same.
 pub fn demoted(files: &LocalFiles) -> Vec<Diagnostic> {
-    let users = user_rules().unwrap_or_default();
-    let demoted = files.rules().filter(|(layer, path)| *layer == "project" && users.iter().any(|user| user == path));
-    let told = demoted.filter_map(|(_, path)| {
-        let message = format!(
-            "the file can only add restrictions, because another user may have written it: {}",
-            by_others(path)?
-        );
-        Some(Diagnostic { level: Level::Warning, file: Some(path.display().to_string()), line: None, message })
-    });
-    told.collect()
-}
-
-/// The user's own rule files, whether they are there or not.
-fn user_rules() -> Result<Vec<PathBuf>, String> {
-    let (home, config) = homes()?;
-    Ok(USERS.iter().map(|name| config.join(name)).chain([home.join(RULES)]).collect())
+    user().map(|user| user.demoted(files)).unwrap_or_default()
 }
 
 /// All files that users write by hand.
@@ -150,23 +76,19 @@ fn user_rules() -> Result<Vec<PathBuf>, String> {
 /// # Errors
 /// If there is no telling where they are.
 pub fn user_files() -> Result<Vec<PathBuf>, String> {
-    let mut files = user_rules()?;
+    let mut files = user()?.rule_files();
     files.extend(user_file_named(USER_TOOLS));
     Ok(files)
 }
 
-/// The home folder, and the user's folder for Toolgate's configuration.
-fn homes() -> Result<(PathBuf, PathBuf), String> {
-    let home = home().map(PathBuf::from);
-    let home = home.ok_or("the home folder is unknown, so your rules cannot be found; set HOME to an absolute path")?;
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = config.unwrap_or_else(|| home.join(".config")).join("toolgate");
-    Ok((home, config))
+/// Where the user's rules and Toolgate's own files are.
+fn user() -> Result<UserFolders, String> {
+    UserFolders::of_environment().map_err(|error| error.to_string())
 }
 
 /// The user's folder for Toolgate's configuration, if there is telling where that is.
 pub fn configuration() -> Option<PathBuf> {
-    homes().ok().map(|(_, config)| config)
+    user().ok().map(|user| user.configuration().to_owned())
 }
 
 /// The folder of sockets: the system's for such things, else one of our own.
@@ -180,7 +102,7 @@ pub fn sockets() -> Option<PathBuf> {
 
 /// Where the user's own rule file would be made.
 pub fn user_file() -> Result<PathBuf, String> {
-    homes().map(|(_, config)| config.join("toolgate.yaml"))
+    user().map(|user| user.configuration().join("toolgate.yaml"))
 }
 
 /// A file in the user's folder for configuration, if there is telling where that is.

@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The call as an agent would make it.
 pub(crate) fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
     let root = dirs::root_of(cwd);
-    let here = |call: ToolCall| ToolCall { home: dirs::home(), workspace_root: root.clone(), ..call };
+    let here = |call: ToolCall| call.with_home(dirs::home()).with_workspace_root(&root);
     if ["bash", "shell"].contains(&tool.to_lowercase().as_str()) {
         return Ok(here(ToolCall::shell(text, cwd)));
     }
@@ -195,8 +195,10 @@ mod tests {
         let verdict = |rules: &[&str]| {
             let mut verdict = Verdict::block("", "no");
             let one = verdict.findings.remove(0);
-            verdict.findings =
-                rules.iter().map(|rule| toolgate_host::Finding { rule: (*rule).to_owned(), ..one.clone() }).collect();
+            verdict.findings = rules.iter().map(|_| one.clone()).collect();
+            for (finding, rule) in verdict.findings.iter_mut().zip(rules) {
+                (*rule).clone_into(&mut finding.rule);
+            }
             verdict
         };
         type Case<'a> = (&'a [&'a str], &'a [&'a str], Result<&'a [&'a str], &'a str>);

@@ -262,11 +262,8 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
         defaults.workspace = Some(dirs::root_of(&defaults.cwd));
     }
     let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
-    let session = Session {
-        home: defaults.home.clone(),
-        workspace_root: defaults.workspace.clone().unwrap_or_else(|| defaults.cwd.clone()),
-        ..Session::in_folder(&defaults.cwd)
-    };
+    let root = defaults.workspace.as_ref().unwrap_or(&defaults.cwd);
+    let session = Session::in_folder(&defaults.cwd).with_home(defaults.home.clone()).with_workspace_root(root);
     let files = LocalFiles::new().inline();
     let loaded = loaded::by_hand()?;
     let peers = gate_builder::peers(&loaded, &session, &files, None);

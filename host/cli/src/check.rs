@@ -125,7 +125,7 @@ pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
 }
 
 async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<Judged, Failure> {
-    let call = ToolCall { home: dirs::home(), workspace_root: dirs::root_of(cwd), ..ToolCall::shell(command, cwd) };
+    let call = ToolCall::shell(command, cwd).with_home(dirs::home()).with_workspace_root(dirs::root_of(cwd));
     let mut verdict = gates.judge(&call).await?;
     if arguments.confirm && matches!(verdict.decision, Decision::Ask(_)) {
         match terminal::opened() {
@@ -254,11 +254,8 @@ fn decode(line: Value, cwd: &str) -> Result<ToolCall, String> {
         (None, None) => return Err("the line has neither a command nor an input".to_owned()),
     };
     let root = line.workspace_root.unwrap_or_else(|| dirs::root_of(&cwd));
-    let call = ToolCall {
-        home: line.home.or_else(dirs::home),
-        workspace_root: root,
-        ..ToolCall::new(&line.tool, ToolKind::Other, cwd)
-    };
+    let call = ToolCall::new(&line.tool, ToolKind::Other, cwd);
+    let call = call.with_home(line.home.or_else(dirs::home)).with_workspace_root(root);
     read(&Pi, &line.tool, &input, call)
 }
 

@@ -117,7 +117,7 @@ pub(crate) async fn run(
             // Whether anybody sees it does not matter.
             let _ = write!(std::io::stderr(), "\r{index} of {} commands", order.len());
         }
-        let call = ToolCall { home: home.clone(), workspace_root: root.clone(), ..ToolCall::shell(*command, cwd) };
+        let call = ToolCall::shell(*command, cwd).with_home(home.clone()).with_workspace_root(&root);
         let verdict = gates.judge(&call).await?;
         let times = times.get(command).copied().unwrap_or(1);
         let (name, _) = show::decision(&verdict.decision);

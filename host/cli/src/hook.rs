@@ -37,13 +37,13 @@ const FAILED: u8 = 1;
 const DEADLINE: Duration = Duration::from_secs(8);
 
 /// The same where an agent waits for advice, for which it gives half a minute.
-const ADVICE: Duration = Duration::from_secs(25);
+const ADVICE_DEADLINE: Duration = Duration::from_secs(25);
 
 /// Largest payload that is read, in bytes. A whole file that an agent writes is in it.
 pub(crate) const PAYLOAD: u64 = 16 << 20;
 
 /// How long an answer may take to be written once its time has come.
-const WRITING: Duration = Duration::from_secs(1);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -159,7 +159,7 @@ impl Answer {
     fn give(&self, reply: &Reply, after: impl FnOnce()) -> ! {
         if self.given.swap(true, Ordering::SeqCst) {
             // A reader that takes nothing must not keep the agent waiting for ever.
-            std::thread::sleep(WRITING);
+            std::thread::sleep(WRITE_TIMEOUT);
             // What follows an answer may take its time; then that it was a pass must not become a "no".
             let arrived = self.written.load(Ordering::SeqCst);
             std::process::exit(if arrived { 0 } else { self.lost.into() });
@@ -244,7 +244,7 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
     let (watch, late, now) = (answer.clone(), first.clone(), Arc::clone(&told));
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
         let deadline =
-            if late.moment.when.gates() || late.moment.when == HookKind::SessionStart { DEADLINE } else { ADVICE };
+            if late.moment.when.gates() || late.moment.when == HookKind::SessionStart { DEADLINE } else { ADVICE_DEADLINE };
         std::thread::sleep(deadline);
         // There is an answer, and what follows it takes its time: nothing is late.
         if watch.given.load(Ordering::SeqCst) {
@@ -258,11 +258,11 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
         let verdict = refusal("deadline", &format!("no verdict within {} s", deadline.as_secs()));
         // What held the verdict may hold the log as well; the answer does not wait for it long.
         let (entry, asker) = (verdict.clone(), late.clone());
-        let said = within(WRITING / 2, move || asker.refused(&entry));
+        let said = within(WRITE_TIMEOUT / 2, move || asker.refused(&entry));
         // What it takes so long over may be a plugin's first compilation, which ends with this process. One that stays ends it.
         // That may wait for the same disk, and there is nobody left to end this.
         watch.give(&said.unwrap_or_else(|| late.denied(&verdict)), || {
-            within(WRITING, resident::start);
+            within(WRITE_TIMEOUT, resident::start);
         });
     });
     if watching.is_err() {

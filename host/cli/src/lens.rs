@@ -9,9 +9,10 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use toolgate_agents::agent::SessionContext;
 use toolgate_agents::{Failure, dirs, exit};
+use toolgate_capabilities::{LocalDaemon, LocalGit};
 use toolgate_checks::trust::{Trust, TrustError};
 use toolgate_gatekeeper::lens::{code_lens, daemon};
-use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalGit};
+use toolgate_host::capability::{Change, Daemon, Git};
 use toolgate_host::{CapabilityError, plain};
 
 use crate::show::{self, BOLD, DIM};

@@ -66,7 +66,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
             path.display()
         ));
     }
-    let call = ToolCall { home: dirs::home(), workspace_root: dirs::root_of(cwd), ..ToolCall::shell(&text, cwd) };
+    let call = ToolCall::shell(&text, cwd).with_home(dirs::home()).with_workspace_root(dirs::root_of(cwd));
     let verdict = gates.judge(&call).await?;
     let lines = Lines::new(&text);
     let (placed, elsewhere) = apart(&verdict, text.len(), &lines);

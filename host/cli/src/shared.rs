@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedReceiver;
 use toolgate_agents::agent::{self, Dialect, SessionContext};
+use toolgate_capabilities::{LocalClock, LocalTerminal, Typing};
 use toolgate_gatekeeper::approvals::Approved;
 use toolgate_gatekeeper::evaluator::Evaluator;
 use toolgate_gatekeeper::hook_handler::{HookHandler, User};
@@ -20,10 +21,8 @@ use toolgate_gatekeeper::plugin_tools::failed;
 use toolgate_gatekeeper::plugins::Plugins;
 use toolgate_gatekeeper::terminal_verdicts::{BORDER, Panes, TerminalVerdicts};
 use toolgate_gatekeeper::watch::Watch;
-use toolgate_host::capability::{LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
-use toolgate_host::{
-    CallError, Capabilities, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, plain, shortened,
-};
+use toolgate_host::capability::{LocalLog, Message, Ui};
+use toolgate_host::{CallError, Capabilities, Plugin, ProvidedTool, Provider, Signal, ToolOutput, plain, shortened};
 
 use crate::lease::Leases;
 
@@ -31,10 +30,10 @@ use crate::lease::Leases;
 const CANCELLED: i32 = 130;
 
 /// How long a component has to end a command that is cancelled.
-const GRACE: Duration = Duration::from_secs(10);
+const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
 /// How long it has at the end of the session.
-const END: Duration = Duration::from_secs(2);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 /// Tools, and who is told of what happens.
 #[async_trait]
@@ -190,10 +189,8 @@ impl Shared {
         let granted = Capabilities::denied().terminal(terminal.clone()).ui(ui).message(message).log(LocalLog);
         let granted = granted.clock(LocalClock::waking(due));
         let (agent, open) = (opening.agent.name(), opening.open);
-        let session = Session {
-            context: json!({ "schema": 1, "agent": agent, "target": target, "open": open }).to_string(),
-            ..opening.scene.session_in(&opening.scene.cwd)
-        };
+        let context = json!({ "schema": 1, "agent": agent, "target": target, "open": open });
+        let session = opening.scene.session_in(&opening.scene.cwd).with_context(context.to_string());
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
         let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, Leases::of_user());
         tokio::spawn(tell(Arc::downgrade(&shared.provider), ends, called));
@@ -282,7 +279,7 @@ impl Shared {
             () = cancelled => {
                 self.panes.cancel();
                 // One that does not end by then is dropped, and with it its instance.
-                match tokio::time::timeout(GRACE, work).await {
+                match tokio::time::timeout(CANCEL_GRACE, work).await {
                     Ok(output) => output,
                     Err(_) => return stopped(command),
                 }
@@ -314,10 +311,10 @@ impl Shared {
                 let _ = self.panes.show_in_border(&pane, None).await;
             }
         };
-        if tokio::time::timeout(END, ended).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_GRACE, ended).await.is_err() {
             tracing::warn!("the shared terminal was not changed");
         }
-        let _ = tokio::time::timeout(END, self.panes.end()).await;
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, self.panes.end()).await;
     }
 }
 
@@ -367,7 +364,7 @@ async fn tell(
 /// The output of a tool that did not run to its end because nobody wants to know any more.
 fn stopped(command: &str) -> ToolOutput {
     let details = json!({ "schema": 1, "command": command, "exitCode": CANCELLED }).to_string();
-    ToolOutput { text: "Cancelled".to_owned(), is_error: true, details }
+    ToolOutput::error("Cancelled").with_details(details)
 }
 
 #[cfg(test)]
@@ -379,7 +376,7 @@ mod tests {
     use toolgate_agents::agent::mcp::Mcp;
     use toolgate_gatekeeper::gate_builder;
     use toolgate_host::capability::Answer;
-    use toolgate_host::{Decision, Verdict};
+    use toolgate_host::{Decision, Session, Verdict};
 
     use super::*;
 
@@ -421,13 +418,9 @@ mod tests {
     }
 
     fn provided(name: &str, alongside: bool) -> ProvidedTool {
-        ProvidedTool {
-            name: name.to_owned(),
-            description: String::new(),
-            input_schema: "{}".to_owned(),
-            alongside,
-            longest: 1,
-        }
+        let mut tool = ProvidedTool::new(name);
+        tool.alongside = alongside;
+        tool
     }
 
     #[async_trait]
@@ -437,8 +430,7 @@ mod tests {
         }
 
         async fn run(&self, tool: &ProvidedTool, _input: &str) -> Result<ToolOutput, CallError> {
-            let output =
-                |text: String| Ok(ToolOutput { text, is_error: false, details: r#"{"schema":1,"pane":"%7"}"#.into() });
+            let output = |text: String| Ok(ToolOutput::new(text).with_details(r#"{"schema":1,"pane":"%7"}"#));
             match tool.name.as_str() {
                 "read_terminal" => output("screen".to_owned()),
                 "broken" => Err(CallError::Deadline),

@@ -240,8 +240,7 @@ mod tests {
         let text = format!("echo {}; rm -rf /", "x".repeat(5000));
         let start = u32::try_from(text.len() - 8).expect("short");
         let mut found = Verdict::block("x", "no");
-        found.findings[0].evidence =
-            vec![Evidence { field: "command".into(), start, end: start + 8, text: "rm -rf /".into() }];
+        found.findings[0].evidence = vec![Evidence::new("command", start, "rm -rf /")];
         let mut shown = Vec::new();
         verdict(&mut shown, "block", &text, &found).expect("written");
         let shown = String::from_utf8(shown).expect("text");

@@ -15,10 +15,10 @@ use toolgate_host::{Action, Decision, Finding, Plugin, ToolCall, Verdict};
 use crate::commands;
 
 /// Most calls at a time that wait for their run.
-const MOST: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// How long a call may wait for its run: as long as a run before it may take.
-const KEPT: Duration = Duration::from_secs(60 * 60);
+const RETENTION: Duration = Duration::from_secs(60 * 60);
 
 /// What a call was let through in spite of. Nothing by default.
 #[derive(Clone, Debug, Default)]
@@ -79,8 +79,8 @@ impl Approvals {
         let findings = judged.findings.iter().filter(|finding| finding.action != Action::Note).cloned().collect();
         let approved = Approved { call: Some(call.clone()), findings };
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|other| other.since.elapsed() < KEPT);
-        if waiting.len() >= MOST {
+        waiting.retain(|other| other.since.elapsed() < RETENTION);
+        if waiting.len() >= MAX_WAITING {
             waiting.pop_front();
         }
         waiting.push_back(Waiting { id: call.id.clone(), since: Instant::now(), approved });
@@ -89,7 +89,7 @@ impl Approvals {
     /// Hands over what was let through for the call with this id and exactly this command, once.
     pub fn take(&self, id: &str, command: &str) -> Approved {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|other| other.since.elapsed() < KEPT);
+        waiting.retain(|other| other.since.elapsed() < RETENTION);
         let runs = |one: &Waiting| {
             one.approved
                 .call
@@ -109,27 +109,16 @@ mod tests {
     use super::*;
 
     fn finding(rule: &str, texts: &[&str]) -> Finding {
-        let evidence = |text: &&str| Evidence {
-            field: "command".into(),
-            start: 0,
-            end: u32::try_from(text.len()).expect("short"),
-            text: (*text).to_owned(),
-        };
-        Finding {
-            rule: rule.to_owned(),
-            plugin: "guard".to_owned(),
-            action: Action::Ask,
-            reason: "why".to_owned(),
-            evidence: texts.iter().map(evidence).collect(),
-        }
+        let evidence = texts.iter().map(|text| Evidence::new("command", 0, *text)).collect();
+        Finding::new("guard", rule, Action::Ask, "why").with_evidence(evidence)
     }
 
     fn asked(findings: Vec<Finding>) -> Verdict {
-        Verdict { decision: Decision::Ask("why".to_owned()), findings }
+        Verdict::new(Decision::Ask("why".to_owned()), findings)
     }
 
     fn call(id: &str, command: &str) -> ToolCall {
-        ToolCall { id: id.to_owned(), ..ToolCall::shell(command, "/p") }
+        ToolCall::shell(command, "/p").with_id(id)
     }
 
     fn noted(id: &str, command: &str, findings: Vec<Finding>) -> Approvals {
@@ -141,8 +130,12 @@ mod tests {
     #[test]
     fn what_was_let_through_covers_the_same_and_no_more() {
         let push = || finding("a", &["git push -f"]);
-        let block = || Finding { action: Action::Block, ..push() };
-        let note = || Finding { action: Action::Note, ..finding("n", &["x"]) };
+        let with = |change: fn(&mut Finding), mut finding: Finding| {
+            change(&mut finding);
+            finding
+        };
+        let block = || with(|one| one.action = Action::Block, push());
+        let note = || with(|one| one.action = Action::Note, finding("n", &["x"]));
         // What was found in the call, and in the text.
         let cases = [
             (vec![push()], vec![push()], true),
@@ -159,8 +152,8 @@ mod tests {
             (vec![push()], vec![push(), finding("c", &["x"])], false),
             (vec![push()], vec![block()], false),
             // Another plugin's word, or another reason.
-            (vec![push()], vec![Finding { plugin: "x".into(), ..push() }], false),
-            (vec![push()], vec![Finding { reason: "x".into(), ..push() }], false),
+            (vec![push()], vec![with(|one| one.plugin = "x".into(), push())], false),
+            (vec![push()], vec![with(|one| one.reason = "x".into(), push())], false),
             // Nothing approves nothing, and what has no finding is not asked about here.
             (vec![], vec![push()], false),
             (vec![push()], vec![], false),
@@ -183,9 +176,9 @@ mod tests {
             assert!(!expected || !covers(approvals.take(id, command)), "once");
         }
         let approvals = noted("1", "git push -f", push());
-        tokio::time::advance(KEPT).await;
+        tokio::time::advance(RETENTION).await;
         assert!(!covers(approvals.take("1", "git push -f")), "too late");
-        for n in 0..=MOST {
+        for n in 0..=MAX_WAITING {
             approvals.note(&call(&n.to_string(), "git push -f"), &asked(push()), &Verdict::pass());
         }
         assert!(!covers(approvals.take("0", "git push -f")), "the oldest gives way");
@@ -195,7 +188,7 @@ mod tests {
     #[test]
     fn only_a_call_that_runs_in_spite_of_something_leaves_anything() {
         let push = || vec![finding("a", &["git push -f"])];
-        let pass = || Verdict { decision: Decision::Pass, findings: push() };
+        let pass = || Verdict::new(Decision::Pass, push());
         let cases = [
             (asked(push()), Verdict::pass(), true),
             (asked(push()), asked(push()), false),

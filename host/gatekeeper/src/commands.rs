@@ -79,7 +79,7 @@ impl PartialEq for Command {
 async fn all(plugin: &Plugin, call: &ToolCall) -> Result<Vec<Command>, CallError> {
     let text = call.command.as_ref().map(|command| command.value.as_str()).unwrap_or_default();
     let ToolCall { cwd, home, workspace_root, .. } = call;
-    let session = Session { home: home.clone(), workspace_root: workspace_root.clone(), ..Session::in_folder(cwd) };
+    let session = Session::in_folder(cwd).with_home(home.clone()).with_workspace_root(workspace_root);
     let granted = Capabilities::denied().files(LocalFiles::new()).log(LocalLog);
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": workspace_root });
     let answer = Analysis::new(plugin.clone(), session, granted).walk(&request.to_string()).await?;

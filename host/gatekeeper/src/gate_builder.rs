@@ -8,11 +8,11 @@ use serde_json::json;
 use toolgate_agents::agent::SessionRef;
 use toolgate_agents::dirs::{self, demoted, home};
 use toolgate_agents::{Failure, exit};
-use toolgate_host::capability::{Absent, LocalClock, LocalFiles, LocalGit, LocalLog};
+use toolgate_capabilities::{LocalClock, LocalGit};
+use toolgate_host::capability::{Absent, LocalFiles, LocalLog};
 use toolgate_host::last_good::LastGood;
 use toolgate_host::{
-    Analysis, Capabilities, Diagnostic, Engine, Extension, Gate, Level, LoadError, Peers, Plugin, Session, Snapshots,
-    Started,
+    Analysis, Capabilities, Engine, Extension, Gate, LoadError, Opened, Peers, Plugin, Session, Snapshots, Started,
 };
 
 use crate::frames::Frames;
@@ -21,7 +21,7 @@ use crate::packs::Packs;
 use crate::plugin::loaded::Loaded;
 
 /// How long taking snapshots may take on a machine that is busy. What they may compute is far less.
-const TAKING: Duration = Duration::from_secs(2);
+const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(2);
 
 static DEFAULT: OnceLock<Plugin> = OnceLock::new();
 
@@ -42,7 +42,7 @@ pub fn take_snapshots() {
     let Some(plugin) = DEFAULT.get().filter(|plugin| misses_snapshots(plugin)) else { return };
     match tokio::runtime::Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => {
-            let taken = runtime.block_on(async { tokio::time::timeout(TAKING, plugin.take_snapshots()).await });
+            let taken = runtime.block_on(async { tokio::time::timeout(SNAPSHOT_TIMEOUT, plugin.take_snapshots()).await });
             if taken.is_err() {
                 tracing::debug!("no snapshot is taken: these rules take too long");
             }
@@ -114,13 +114,9 @@ pub struct StartedGate {
 
 impl GateBuilder<'_> {
     pub(crate) fn session(&self) -> Session {
-        Session {
-            cwd: self.cwd.to_owned(),
-            home: self.home.map(str::to_owned),
-            workspace_root: self.root.to_owned(),
-            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept, Path::new(self.root)) })
-                .to_string(),
-        }
+        let context = json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept, Path::new(self.root)) });
+        let session = Session::in_folder(self.cwd).with_home(self.home.map(str::to_owned));
+        session.with_workspace_root(self.root).with_context(context.to_string())
     }
 
     /// Answers about the rules of a gate and no others.
@@ -147,78 +143,13 @@ impl GateBuilder<'_> {
     }
 
     async fn open_as_it_was(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
-        let Some(copies) = LastGood::of_user(home().map(PathBuf::from).as_deref()) else {
-            return self.start(files, frames).await;
-        };
-        let first = self.start(files.remembering(), frames).await?;
-        let broken = broken(&first.started);
-        for (path, content) in first.files.handed_over() {
-            if !broken.contains(&path)
-                && let Err(error) = copies.keep(&path, &content)
-            {
-                tracing::warn!(%error, "the rule file could not be copied");
-            }
-        }
-        if broken.is_empty() { Ok(first) } else { self.mend(first, &broken, &copies, frames).await }
+        let copies = LastGood::of_user(home().map(PathBuf::from).as_deref());
+        let opened = toolgate_host::open(files, copies.as_ref(), |files| async move {
+            let mut gate = self.start(files, frames).await?;
+            let started = std::mem::take(&mut gate.started);
+            Ok::<_, Failure>((gate, started))
+        });
+        let Opened { value, started, files, .. } = opened.await?;
+        Ok(StartedGate { started, files, ..value })
     }
-
-    /// Starts once more, with copies of the files that cannot be used.
-    async fn mend(
-        &self,
-        first: StartedGate,
-        broken: &[PathBuf],
-        copies: &LastGood,
-        frames: Option<&Frames>,
-    ) -> Result<StartedGate, Failure> {
-        let found: Vec<_> = broken.iter().map(|path| (path, copies.content(path))).collect();
-        let mut copies: Vec<(&PathBuf, &Vec<u8>)> =
-            found.iter().filter_map(|(path, copy)| Some((*path, copy.as_ref().ok()?.as_ref()?))).collect();
-        let mut second = None;
-        while second.is_none() && !copies.is_empty() {
-            let files =
-                copies.iter().fold(first.files.clone(), |files, (path, copy)| files.instead(*path, (*copy).clone()));
-            let opened = self.start(files, frames).await?;
-            let still = self::broken(&opened.started);
-            let all = copies.len();
-            copies.retain(|(path, _)| !still.contains(path));
-            if copies.len() == all {
-                second = Some(opened);
-            }
-        }
-        let mut diagnostics = first.started.diagnostics;
-        for diagnostic in &mut diagnostics {
-            let Some(path) = severe(diagnostic) else { continue };
-            let refused = found.iter().find(|(broken, _)| **broken == path).and_then(|(_, copy)| copy.as_ref().err());
-            diagnostic.message += &match refused {
-                _ if copies.iter().any(|(copied, _)| **copied == path) => "; its last valid version is active".into(),
-                Some(error) => {
-                    format!("; its rules are inactive, because the last valid version cannot be used: {error}")
-                }
-                None => "; its rules are inactive".to_owned(),
-            };
-        }
-        let (gate, files, session, peers, status) = match second {
-            Some(second) => {
-                for mut diagnostic in second.started.diagnostics {
-                    let copied = |file: &String| copies.iter().any(|(path, _)| **path == Path::new(file));
-                    if diagnostic.file.as_ref().is_some_and(copied) {
-                        diagnostic.message = format!("in the last valid version: {}", diagnostic.message);
-                        diagnostics.push(diagnostic);
-                    }
-                }
-                (second.gate, second.files, second.session, second.peers, second.started.status)
-            }
-            None => (first.gate, first.files, first.session, first.peers, first.started.status),
-        };
-        Ok(StartedGate { gate, started: Started { status, diagnostics }, files, session, peers })
-    }
-}
-
-/// The rule file of which this says that nothing of it can be used.
-fn severe(diagnostic: &Diagnostic) -> Option<PathBuf> {
-    diagnostic.file.as_ref().filter(|_| diagnostic.level == Level::Error).map(PathBuf::from)
-}
-
-fn broken(started: &Started) -> Vec<PathBuf> {
-    started.diagnostics.iter().filter_map(severe).collect()
 }

@@ -20,7 +20,7 @@ use crate::session;
 
 /// How long the plugins may take together for a call, their start included, also if it is judged again because one of them
 /// rewrote it. With the guard's own time that is less than the ten seconds that agents give a hook.
-const OTHERS: Duration = Duration::from_secs(4);
+const PLUGINS_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// What is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl GateContext<'static> {
     /// Nothing of a session, from now on, with all the time that there is for a question.
     pub fn now() -> Self {
         static NOTHING: BTreeMap<String, Value> = BTreeMap::new();
-        GateContext { memories: &NOTHING, until: Instant::now() + OTHERS }
+        GateContext { memories: &NOTHING, until: Instant::now() + PLUGINS_TIMEOUT }
     }
 }
 
@@ -138,7 +138,10 @@ impl Gates {
             let started = tokio::time::timeout_at(until.into(), gate.start()).await;
             let started = started.map_err(|_| format!("the plugin {name} did not start in time"))?;
             let started = started.map_err(|error| format!("the plugin {name} did not start: {error}"))?;
-            let said = |one: Diagnostic| Diagnostic { message: format!("the plugin {name}: {}", one.message), ..one };
+            let said = |mut one: Diagnostic| {
+                one.message.insert_str(0, &format!("the plugin {name}: "));
+                one
+            };
             diagnostics.extend(started.diagnostics.into_iter().map(said));
             started_others.push(Other { kept_under: one.kept_under().to_owned(), gate });
         }
@@ -215,7 +218,7 @@ fn on_paths(verdict: Verdict) -> Verdict {
         (None, Some(finding)) => Decision::Ask(finding.reason.clone()),
         (None, None) => Decision::Pass,
     };
-    Verdict { decision, findings }
+    Verdict::new(decision, findings)
 }
 
 /// A verdict of a plugin's, with its rules named so that none is taken for one of the guard's or another plugin's: permissions
@@ -255,7 +258,7 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_analysed_is_not_left_to_plugins() {
         let plugin = gate_builder::default_plugin().expect("a plugin");
-        let none = Limits { compute: Duration::ZERO, ..Limits::ANALYSIS };
+        let none = Limits::ANALYSIS.with_compute(Duration::ZERO);
         for (limits, blocked) in [(Limits::ANALYSIS, false), (none, true)] {
             let gate = || Gate::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());
             let analysis = Analysis::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());

@@ -268,10 +268,10 @@ impl HookHandler<'_> {
         };
         // Nearly every call: there is nothing to decide, log or remember.
         let silent = matches!(verdict.decision, Decision::Pass) && verdict.findings.is_empty();
-        let Decided { verdict, warnings } = match (silent, covered) {
-            (true, _) => Decided { verdict, warnings: Vec::new() },
+        let Decided { verdict, warnings, .. } = match (silent, covered) {
+            (true, _) => Decided::new(verdict),
             // It was decided with the call that types it, and logged.
-            (_, true) => Decided { verdict: Verdict::pass(), warnings: Vec::new() },
+            (_, true) => Decided::new(Verdict::pass()),
             _ => {
                 remember(&verdict);
                 if !hinted {

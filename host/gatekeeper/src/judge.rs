@@ -134,7 +134,8 @@ fn again(call: &ToolCall, input: &str, question: &Question) -> Result<ToolCall, 
     let Question { scene, agent, .. } = question;
     let agent = agent::named(agent).ok_or_else(|| format!("unknown agent {agent}"))?;
     let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
-    let cwd = scene.cwd.clone();
-    let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), cwd, ..call.clone() };
+    let mut bare = call.clone();
+    (bare.command, bare.paths, bare.globs) = (None, Vec::new(), Vec::new());
+    bare.cwd.clone_from(&scene.cwd);
     agent::read(agent, &call.tool, &input, bare)
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use toolgate_agents::agent::SessionContext;
 use toolgate_agents::dirs;
-use toolgate_host::capability::{LocalDaemon, LocalFiles};
+use toolgate_capabilities::LocalDaemon;
+use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::CONFIG_FILE;
 use toolgate_host::private::{by_others, read_regular};
 

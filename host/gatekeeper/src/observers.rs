@@ -11,13 +11,13 @@ use toolgate_agents::agent::{Dialect, SessionContext};
 use toolgate_agents::dirs;
 use toolgate_host::capability::{Answer, Files, Journal};
 use toolgate_host::limits::Limits;
-use toolgate_host::{CapabilityError, Observer, Peers, Session, ToolResult};
+use toolgate_host::{CapabilityError, Observer, Peers, ToolResult};
 
 use crate::events::Event;
 use crate::{gate_builder, session};
 
 /// How long observers of rule files may take. A result that comes later has written nothing.
-const LOOK: Duration = Duration::from_secs(5);
+const OBSERVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Takes the events that a component writes into a session.
 pub(crate) struct SessionEvents {
@@ -51,7 +51,7 @@ impl Journal for SessionEvents {
 /// Has the observers of rule files look at a call that has run. Where none are, that is all that it takes to know so. `last`
 /// if this process ends with its answer.
 pub(crate) async fn witness(agent: &'static dyn Dialect, scene: &SessionContext, result: &ToolResult, last: bool) {
-    let looked = tokio::time::timeout(LOOK, look(agent, scene, result, last)).await;
+    let looked = tokio::time::timeout(OBSERVE_TIMEOUT, look(agent, scene, result, last)).await;
     let why = match looked {
         Ok(Ok(())) => return,
         Ok(Err(error)) => error,
@@ -79,14 +79,12 @@ async fn look(
         return Ok(());
     }
     let plugin = gate_builder::default_plugin().map_err(|error| error.to_string())?;
-    let session = Session {
-        context: json!({ "schema": 1, "agent": agent.name(), "observers": true }).to_string(),
-        ..scene.session_in(&result.call.cwd)
-    };
+    let context = json!({ "schema": 1, "agent": agent.name(), "observers": true });
+    let session = scene.session_in(&result.call.cwd).with_context(context.to_string());
     let journal = SessionEvents::new(agent, scene);
     let failed = Arc::clone(&journal.failed);
     let granted = gate_builder::granted(files, None, &Peers::default()).journal(journal);
-    let observer = Observer::new(plugin, session, granted).with_limits(Limits { call: LOOK, ..Limits::OBSERVER });
+    let observer = Observer::new(plugin, session, granted).with_limits(Limits::OBSERVER.with_call(OBSERVE_TIMEOUT));
     let seen = observer.try_observe(result).await.map_err(|error| error.to_string());
     if last {
         // Taking it down is time that the agent waits.

@@ -14,8 +14,7 @@ pub async fn of(plugin: &Plugin, call: &ToolCall) -> Result<Vec<String>, CallErr
     // Where a call may be in another directory, that is the one its paths were meant in.
     let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
     let cwd = context.get(OTHER_CWD).and_then(Value::as_str).unwrap_or(&call.cwd);
-    let session =
-        Session { home: call.home.clone(), workspace_root: call.workspace_root.clone(), ..Session::in_folder(cwd) };
+    let session = Session::in_folder(cwd).with_home(call.home.clone()).with_workspace_root(&call.workspace_root);
     let granted = Capabilities::denied().files(LocalFiles::new()).log(LocalLog);
     let request = json!({
         "command": text, "cwd": cwd, "home": call.home, "workspace_root": call.workspace_root,

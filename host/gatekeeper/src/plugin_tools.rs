@@ -69,7 +69,8 @@ impl Offers {
                     );
                     continue;
                 }
-                let offered = ProvidedTool { name, ..own.clone() };
+                let mut offered = own.clone();
+                offered.name = name;
                 offers.push(Offer { of: one.clone(), provider: provider.clone(), own, offered });
             }
         }
@@ -117,7 +118,7 @@ impl Offers {
 
 /// The output of a tool that did not run, or not to its end, which says why.
 pub fn failed(why: impl Into<String>) -> ToolOutput {
-    ToolOutput { text: why.into(), is_error: true, details: String::new() }
+    ToolOutput::error(why)
 }
 
 /// What clients call a tool: letters, digits, `_` and `-`.

@@ -83,7 +83,7 @@ impl Plugins {
     /// What those that the command line names may do.
     pub fn granted(&self) -> Granted {
         let capabilities = [Capability::Clock, Capability::Log].into_iter().chain(self.grants.iter().copied());
-        Granted { rewrite: self.rewrite, ..Granted::to(capabilities) }
+        Granted::to(capabilities).rewriting(self.rewrite)
     }
 
     fn named(&self, file: &Path) -> Result<Loaded, String> {

@@ -77,8 +77,8 @@ mod linux {
     use serde::{Deserialize, Serialize};
     use toolgate_agents::settings::table;
     use toolgate_agents::{Failure, dirs, exit};
+    use toolgate_capabilities::ELSEWHERE;
     use toolgate_host::Plugin;
-    use toolgate_host::capability::ELSEWHERE;
 
     use super::SWITCH;
     use crate::gate_builder;
@@ -88,16 +88,16 @@ mod linux {
     use crate::plugin::loaded::installed;
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
-    const ANSWER: Duration = Duration::from_secs(1);
+    const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
     /// How long it lives without a call.
-    const IDLE: Duration = Duration::from_secs(15 * 60);
+    const IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
     /// How often it looks whether it is still wanted.
-    const LOOK: Duration = Duration::from_secs(5);
+    const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
     /// How long after an attempt to start one the next hook tries again.
-    const AGAIN: Duration = Duration::from_secs(60);
+    const RESTART_INTERVAL: Duration = Duration::from_secs(60);
 
     /// How long it goes on with what it has begun once it is not wanted any more: a plugin that is compiled takes longer than
     /// a hook waits for, and the next hook finds the code.
@@ -199,7 +199,7 @@ mod linux {
         // Connecting did not wait for a host that takes nobody in any more; from here on there are time limits.
         let stream = UnixStream::from(fd);
         stream.set_nonblocking(false).ok()?;
-        let answer = Conversation { stream, sender: None, end: Instant::now() + ANSWER };
+        let answer = Conversation { stream, sender: None, end: Instant::now() + ANSWER_TIMEOUT };
         let answer = answer.judged(question);
         if answer.is_none() {
             tracing::warn!(socket = %path.display(), "the resident host is unusable; evaluating in this process");
@@ -283,7 +283,7 @@ mod linux {
             toolgate_host::private::private_folder(path.parent()?).ok()?;
             File::create(&attempt).ok()
         };
-        if age.is_some_and(|age| age < AGAIN) || made().is_none() {
+        if age.is_some_and(|age| age < RESTART_INTERVAL) || made().is_none() {
             return;
         }
         let mut host = Command::new(program);
@@ -300,12 +300,12 @@ mod linux {
     /// Waits until the host that is there has seen that it has a successor.
     fn succeeded(lock: &File, path: &Path) -> bool {
         let _ = std::fs::remove_file(path);
-        let end = Instant::now() + 2 * LOOK;
+        let end = Instant::now() + 2 * POLL_INTERVAL;
         while rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             if Instant::now() >= end {
                 return false;
             }
-            std::thread::sleep(LOOK / 50);
+            std::thread::sleep(POLL_INTERVAL / 50);
         }
         true
     }
@@ -343,7 +343,7 @@ mod linux {
         drop((listener, lock));
         let end = Instant::now() + LINGER;
         while open.load(Ordering::SeqCst) > 0 && Instant::now() < end {
-            std::thread::sleep(LOOK / 50);
+            std::thread::sleep(POLL_INTERVAL / 50);
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -365,7 +365,7 @@ mod linux {
         let program = std::env::current_exe().ok();
         let mut last = Instant::now();
         loop {
-            let wait = Timespec { tv_sec: LOOK.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: 0 };
+            let wait = Timespec { tv_sec: POLL_INTERVAL.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: 0 };
             let ready = poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&wait)).unwrap_or_default();
             if ready > 0 {
                 last = Instant::now();
@@ -386,7 +386,7 @@ mod linux {
             }
             // A socket that is gone or another one now, or a program that was replaced, is a successor's.
             let replaced = program.as_deref().and_then(Identity::of) != Identity::program();
-            if Identity::of(path) != ours || replaced || !stays && last.elapsed() >= IDLE {
+            if Identity::of(path) != ours || replaced || !stays && last.elapsed() >= IDLE_TIMEOUT {
                 return;
             }
         }
@@ -414,8 +414,8 @@ mod linux {
         if peer.uid != rustix::process::geteuid() {
             return None;
         }
-        stream.set_read_timeout(Some(ANSWER)).ok()?;
-        stream.set_write_timeout(Some(ANSWER)).ok()?;
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT)).ok()?;
+        stream.set_write_timeout(Some(ANSWER_TIMEOUT)).ok()?;
         let mut hello = serde_json::to_vec(&Hello::new()?).ok()?;
         hello.push(b'\n');
         stream.write_all(&hello).ok()?;

@@ -30,14 +30,14 @@ use toolgate_host::private::{PrivateFile, WHOLE};
 use crate::events::Events;
 
 /// How long a session is kept that nobody goes on with.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Largest memory that is kept, in bytes. The contract has that limit.
-const MEMORY: usize = 256 << 10;
+const MAX_MEMORY: usize = 256 << 10;
 
 /// Largest memories of all plugins together, in bytes. With those of the guard and of observers they stay below what
 /// [`PrivateFile`] reads.
-const MEMORIES: usize = 1 << 20;
+const MAX_MEMORIES: usize = 1 << 20;
 
 /// The key among the memories of plugins that stands for all that have none of their own. No plugin has it.
 const ANY: &str = "*";
@@ -192,7 +192,7 @@ impl SessionState {
         let state = State::new(state);
         let others: usize = self.observers.iter().filter(|(name, _)| *name != LENS).map(|(_, one)| one.length()).sum();
         // The lens has room of its own, which no plugin can take away.
-        let room = if who == LENS { MEMORY } else { (MEMORY / 4).min(MEMORY.saturating_sub(others)) };
+        let room = if who == LENS { MAX_MEMORY } else { (MAX_MEMORY / 4).min(MAX_MEMORY.saturating_sub(others)) };
         if state.length() <= room {
             self.observers.insert(who.to_owned(), state);
         }
@@ -201,14 +201,14 @@ impl SessionState {
 
     /// Takes over what a call leaves behind, as the guard says it, which was told `before`.
     pub(crate) fn remember(&mut self, text: &str, before: Option<&Value>) {
-        self.memory = Some(remembered(self.memory.take(), text, before, MEMORY));
+        self.memory = Some(remembered(self.memory.take(), text, before, MAX_MEMORY));
     }
 
     /// The same as a plugin says it.
     pub(crate) fn remember_for(&mut self, plugin: &str, text: &str, before: Option<&Value>) {
         let known = self.memories.remove(plugin).or_else(|| self.memories.get(ANY).cloned());
         let others: usize = self.memories.values().map(|one| one.to_string().len()).sum();
-        let room = MEMORY.min(MEMORIES.saturating_sub(others));
+        let room = MAX_MEMORY.min(MAX_MEMORIES.saturating_sub(others));
         self.memories.insert(plugin.to_owned(), remembered(known, text, before, room));
     }
 }
@@ -264,7 +264,7 @@ pub(crate) fn tidy() {
         }
         let modified = entry.metadata().and_then(|found| found.modified()).ok();
         let age = modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
-        if age.is_some_and(|age| age > KEPT) {
+        if age.is_some_and(|age| age > RETENTION) {
             // One that is gone already is just as well.
             let _ = std::fs::remove_file(entry.path());
         }
@@ -299,7 +299,7 @@ mod tests {
         let mut kept = SessionState { memory: Some(with(long(240))), ..SessionState::default() };
         kept.remember(&with(json!([[format!("y{}", "y".repeat(60_000)), "decoded"]])).to_string(), None);
         let memory = kept.memory.expect("a memory");
-        assert!(memory.to_string().len() <= MEMORY && memory[FORGOTTEN] == true);
+        assert!(memory.to_string().len() <= MAX_MEMORY && memory[FORGOTTEN] == true);
         // What is too much by itself, or no JSON.
         for text in [with(long(400)).to_string(), "{".to_owned()] {
             let mut kept = SessionState::default();
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn each_plugin_remembers_for_itself_and_together_they_are_bounded() {
         let mut kept = SessionState::default();
-        let long = json!({ "schema": 1, "x": "x".repeat(MEMORY - 40) });
+        let long = json!({ "schema": 1, "x": "x".repeat(MAX_MEMORY - 40) });
         for (at, fits) in [true, true, true, true, false].into_iter().enumerate() {
             let name = format!("{at}:");
             kept.remember_for(&name, &long.to_string(), None);
@@ -364,18 +364,18 @@ mod tests {
     #[test]
     fn what_observers_know_is_kept_for_each_and_bounded() {
         let mut kept = SessionState::default();
-        let long = vec![b'x'; MEMORY / 4 - 2];
+        let long = vec![b'x'; MAX_MEMORY / 4 - 2];
         let cases: [(&str, &[u8], bool); 9] = [
-            (LENS, &vec![b'x'; MEMORY - 2], true),
+            (LENS, &vec![b'x'; MAX_MEMORY - 2], true),
             ("a:1", b"\xff\0", true),
             ("b:1", &long, true),
             ("c:1", &long, true),
             ("d:1", &long, true),
             ("e:1", &long, false),
-            ("f:1", &vec![b'x'; MEMORY / 4], false),
+            ("f:1", &vec![b'x'; MAX_MEMORY / 4], false),
             // What is escaped takes more.
             ("g:1", &[0; 20_000], false),
-            (LENS, &vec![b'x'; MEMORY], false),
+            (LENS, &vec![b'x'; MAX_MEMORY], false),
         ];
         for (who, state, fits) in cases {
             let before = kept.observer(who);

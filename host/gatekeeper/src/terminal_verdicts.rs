@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use toolgate_agents::agent::reason_text;
-use toolgate_host::capability::{Answer, LocalTerminal};
+use toolgate_capabilities::LocalTerminal;
+use toolgate_host::capability::Answer;
 use toolgate_host::{Decision, Verdict, plain, shortened};
 
 use crate::approvals::Approvals;

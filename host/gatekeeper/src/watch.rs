@@ -19,7 +19,8 @@ use tokio::time::Instant;
 use toolgate_agents::agent::{Dialect, SessionContext, SessionRef};
 use toolgate_agents::dirs;
 use toolgate_agents::text::place;
-use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing, Ui};
+use toolgate_capabilities::{LocalClock, LocalGit};
+use toolgate_host::capability::{Answer, LocalLog, Message, Outgoing, Ui};
 use toolgate_host::limits::Limits;
 use toolgate_host::{
     Analysis, Capabilities, Capability, Diagnostic, End, Granted, Level, Lines, LoadError, Observer, Plugin, Session,
@@ -33,19 +34,19 @@ use crate::plugins::Plugins;
 use crate::{gate_builder, gates, lens, session};
 
 /// How long a look may take while an agent waits for a hook, which has half a minute for such events.
-const LOOK: Duration = Duration::from_secs(20);
+const OBSERVE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long it may take at the start of a session, for which a hook has ten seconds.
-const FIRST_LOOK: Duration = Duration::from_secs(3);
+const START_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How often a process tries to keep what it knows, while others of the session do the same.
-const TRIES: usize = 20;
+const MAX_TRIES: usize = 20;
 
 /// Most sessions of one process that have an instance.
-const LIVE: usize = 16;
+const MAX_LIVE: usize = 16;
 
 /// Most sessions of one process whose state is kept when they have none any more.
-const ASLEEP: usize = 256;
+const MAX_SUSPENDED: usize = 256;
 
 /// Columns for which a message is drawn. Who shows it cuts it.
 const WIDTH: u32 = 200;
@@ -109,7 +110,7 @@ impl Watch {
         happening: &ObservedEvent<'_>,
     ) -> Seen {
         let first = matches!(happening, ObservedEvent::Start(_));
-        let end = Instant::now() + if first { FIRST_LOOK } else { LOOK };
+        let end = Instant::now() + if first { START_TIMEOUT } else { OBSERVE_TIMEOUT };
         let lens = async {
             match self {
                 Watch::Plugins => Seen::default(),
@@ -196,7 +197,9 @@ async fn analysed(loaded: &[Loaded], whose: SessionRef<'_>, result: &ToolResult)
     let analysis = Analysis::new(gate_builder::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");
-    Some(ToolResult { call: call.inspect_err(told).ok()?, ..result.clone() })
+    let mut result = result.clone();
+    result.call = call.inspect_err(told).ok()?;
+    Some(result)
 }
 
 /// A component that looks.
@@ -306,7 +309,7 @@ fn session(agent: &dyn Dialect, scene: &SessionContext, reason: Option<&str>) ->
     if let Some(reason) = reason {
         context["reason"] = reason.into();
     }
-    Session { context: context.to_string(), ..scene.session_in(&scene.cwd) }
+    scene.session_in(&scene.cwd).with_context(context.to_string())
 }
 
 /// Starts an observer, and says what is wrong with its settings.
@@ -368,7 +371,7 @@ async fn once(
     let known = session::load(agent.name(), scene).observer(eye.name());
     let reach = eye.reach(agent, scene, |all| all);
     let observer = Observer::new(eye.plugin.clone(), session(agent, scene, happening.reason()), reach)
-        .with_limits(Limits { call: end.saturating_duration_since(Instant::now()), ..Limits::OBSERVER })
+        .with_limits(Limits::OBSERVER.with_call(end.saturating_duration_since(Instant::now())))
         .with_state(known.clone().unwrap_or_default());
     let mut seen = if first { start(&observer).await } else { Seen::text(tell(&observer, happening).await) };
     let over = matches!(happening, ObservedEvent::Over(_)) || !eye.remembers();
@@ -528,9 +531,9 @@ impl Resident {
         if !matches!(happening, ObservedEvent::Over(_)) {
             kept.live.push((scene.session.clone(), live.clone()));
         }
-        if kept.live.len() > LIVE {
+        if kept.live.len() > MAX_LIVE {
             let (name, oldest) = kept.live.remove(0);
-            if kept.asleep.len() >= ASLEEP {
+            if kept.asleep.len() >= MAX_SUSPENDED {
                 kept.asleep.clear();
             }
             kept.asleep.insert(name, oldest.observer.state());

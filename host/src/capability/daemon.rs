@@ -1,13 +1,6 @@
 //! `daemon`: speaks with the project's check daemon.
 
-mod local;
-mod place;
-mod program;
-mod wire;
-
 use async_trait::async_trait;
-
-pub use local::LocalDaemon;
 
 use super::{Answer, Recording, Refuse};
 use crate::capability::Capability;

@@ -16,8 +16,8 @@ use super::blocking::apart;
 use super::hard_links::{Entries, KnownNames};
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;
-use crate::bindings::toolgate::plugin::files::FileKind;
 use crate::capability::Capability;
+use crate::capability::FileKind;
 use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE, deadline};
 
 /// The name by which components ask for rule files.
@@ -104,6 +104,13 @@ impl<T: Files> Files for Recording<T> {
 }
 
 /// The local file system.
+///
+/// ```
+/// use toolgate_host::capability::LocalFiles;
+///
+/// let files = LocalFiles::new().user_rules("/home/dev/.config/mine.yaml").project_rules("/home/dev/project/rules.yaml");
+/// assert_eq!(files.rules().map(|(layer, _)| layer).collect::<Vec<_>>(), ["user", "project"]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct LocalFiles {
     rules: Vec<(&'static str, PathBuf)>,

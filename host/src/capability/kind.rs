@@ -5,6 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::version::OFFERED;
 
 /// A capability of the contract, by the interface that a component imports.
+///
+/// ```
+/// use toolgate_host::Capability;
+///
+/// for capability in Capability::ALL {
+///     println!("{}: {}", capability.name(), capability.describe());
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "each is documented in the contract, and in a sentence by `describe`")]

@@ -1,13 +1,15 @@
-//! What a component may reach: one file per import of the contract, with the trait, the denying version, the
-//! recording one, and the real one where this crate has it.
+//! What a component may reach: one file per import of the contract, with the trait, the denying version, and the
+//! recording one.
 //!
 //! - [`Denied`] refuses everything. It stands in wherever nothing was granted, so a component that asks gets an
 //!   answer and not a trap.
 //! - [`Absent`] has nothing to give: what was granted may still not be there, like a terminal outside of one.
 //! - [`Recording`] writes down every request and hands it on to any other version.
-//! - The real ones are `Local…` types; that of `extensions` is [`Peers`](crate::Peers). `message` has none in this crate:
-//!   an agent that embeds it brings its own.
+//! - The real ones are `Local…` types. Here are those that a verdict needs: [`LocalFiles`], by which rule files are found and a
+//!   grant is narrowed to folders, and [`LocalLog`]. That of `extensions` is [`Peers`](crate::Peers). All that run programs,
+//!   hold sockets or set timers are in the crate `toolgate-capabilities`. `message` has none: an agent brings its own.
 
+mod answers;
 mod blocking;
 mod clock;
 mod daemon;
@@ -26,31 +28,35 @@ mod ui;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use crate::bindings::toolgate::plugin::files::{ConfigFile, FileKind, FileStat, RealPath};
-pub use crate::bindings::toolgate::plugin::git::{Change, ChangedFile};
-pub use crate::bindings::toolgate::plugin::message::{Delivery, Outgoing};
-pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen, Wake};
-pub use clock::{Clock, LocalClock};
-pub use daemon::{Daemon, LocalDaemon};
+pub use answers::{
+    Answer, CapabilityError, Change, ChangedFile, ConfigFile, Delivery, FileKind, FileStat, Outgoing, Pane, RealPath,
+    Screen, Truth, Wake,
+};
+pub use blocking::apart;
+pub use clock::Clock;
+pub use daemon::Daemon;
 pub use extensions::Extensions;
 pub(crate) use files::RULES;
 pub use files::{Files, LocalFiles};
 pub(crate) use files::{looked, rules};
-pub use git::{ELSEWHERE, Git, LocalGit};
+pub use git::Git;
 pub use journal::Journal;
 pub use kind::Capability;
 pub use log::{LocalLog, Log};
 pub use message::Message;
 pub(crate) use scoped_files::Narrowed;
-pub use terminal::{LocalTerminal, Terminal, Typing, tmux_version};
-pub use ui::{StderrUi, Ui};
-
-use crate::CapabilityError;
-
-/// What a capability answers.
-pub type Answer<T> = Result<T, CapabilityError>;
+pub use terminal::Terminal;
+pub use ui::Ui;
 
 /// Refuses everything.
+///
+/// ```
+/// use toolgate_host::CapabilityError;
+/// use toolgate_host::capability::{Capability, Denied, Refuse};
+///
+/// let answer: Result<(), _> = Denied.answer(Capability::Git);
+/// assert!(matches!(answer, Err(CapabilityError::Denied(_))));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Denied;
 
@@ -59,6 +65,14 @@ impl Refuse for Denied {
 }
 
 /// Has nothing to give: every capability is `unavailable`.
+///
+/// ```
+/// use toolgate_host::CapabilityError;
+/// use toolgate_host::capability::{Absent, Capability, Refuse};
+///
+/// let answer: Result<(), _> = Absent.answer(Capability::Terminal);
+/// assert!(matches!(answer, Err(CapabilityError::Unavailable(_))));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Absent;
 
@@ -88,6 +102,16 @@ pub trait Refuse: Send + Sync {
 }
 
 /// Writes down every request, then hands it on.
+///
+/// ```no_run
+/// use toolgate_host::Capabilities;
+/// use toolgate_host::capability::{LocalFiles, Recording};
+///
+/// let files = Recording::new(LocalFiles::new());
+/// let granted = Capabilities::denied().files(files.clone());
+/// // After calls: what was asked for.
+/// assert!(files.requests().iter().all(|request| request.starts_with("files.")));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Recording<T> {
     inner: T,
@@ -116,6 +140,29 @@ impl<T> Recording<T> {
 }
 
 /// The capabilities of one instance.
+///
+/// A program grants what it has, and implements what is its own:
+///
+/// ```
+/// use toolgate_host::capability::{Answer, LocalFiles, LocalLog, Ui};
+/// use toolgate_host::{Capabilities, Level};
+///
+/// struct Screen;
+///
+/// #[async_trait::async_trait]
+/// impl Ui for Screen {
+///     async fn set_status(&self, _key: String, _text: Option<String>) -> Answer<()> {
+///         Ok(())
+///     }
+///
+///     async fn notify(&self, message: String, level: Level) -> Answer<()> {
+///         println!("{level:?}: {message}");
+///         Ok(())
+///     }
+/// }
+///
+/// let granted = Capabilities::denied().files(LocalFiles::new()).log(LocalLog).ui(Screen);
+/// ```
 #[derive(Clone)]
 pub struct Capabilities {
     pub(crate) files: Arc<dyn Files>,

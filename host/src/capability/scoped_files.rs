@@ -20,8 +20,8 @@ use super::blocking::apart;
 use super::files::{few, file_stat, missing, not_regular, resolve, script_in};
 use super::{Answer, ConfigFile, FileStat, Files, RealPath, Refuse};
 use crate::CapabilityError;
-use crate::bindings::toolgate::plugin::files::FileKind;
 use crate::capability::Capability;
+use crate::capability::FileKind;
 
 /// The local file system below some folders. Configuration files the host chooses itself, so they are not narrowed.
 pub(crate) struct Narrowed<R> {

@@ -1,23 +1,9 @@
 //! `terminal`: drives the shared terminal.
 
-mod border;
-mod keys;
-mod line;
-mod local;
-mod panes;
-mod screen;
-mod tmux;
-mod typing;
-mod waits;
-
 use async_trait::async_trait;
 
 use super::{Answer, Pane, Recording, Refuse, Screen, Wake};
 use crate::capability::Capability;
-
-pub use local::LocalTerminal;
-pub use tmux::tmux_version;
-pub use typing::Typing;
 
 /// Drives the shared terminal.
 #[async_trait]

@@ -1,11 +1,8 @@
 //! `ui`: shows things to the person.
 
-use std::io::Write;
-
 use async_trait::async_trait;
 
 use super::{Answer, Recording, Refuse};
-use crate::CapabilityError;
 use crate::Level;
 use crate::capability::Capability;
 
@@ -39,21 +36,5 @@ impl<T: Ui> Ui for Recording<T> {
     async fn notify(&self, message: String, level: Level) -> Answer<()> {
         self.record("ui.notify", &(&message, &level));
         self.inner.notify(message, level).await
-    }
-}
-
-/// Messages go to standard error, made harmless. Status lines need a screen, and are dropped.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StderrUi;
-
-#[async_trait]
-impl Ui for StderrUi {
-    async fn set_status(&self, _key: String, _text: Option<String>) -> Answer<()> {
-        Ok(())
-    }
-
-    async fn notify(&self, message: String, level: Level) -> Answer<()> {
-        writeln!(std::io::stderr(), "toolgate: {level:?}: {}", crate::plain(&message))
-            .map_err(|e| CapabilityError::Other(e.to_string()))
     }
 }

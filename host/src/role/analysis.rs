@@ -10,6 +10,17 @@ use crate::session::{Role, Session};
 /// Says what shell texts do. Requests and answers are JSON texts, as `interface analysis` of the contract has them.
 ///
 /// Whatever goes wrong is an error; nothing is judged here, so nothing has to be blocked.
+///
+/// ```no_run
+/// # async fn example(guard: toolgate_host::Plugin) -> Result<(), toolgate_host::CallError> {
+/// use toolgate_host::{Analysis, Capabilities, Session};
+///
+/// let analysis = Analysis::new(guard, Session::in_folder("/home/dev/project"), Capabilities::denied());
+/// let answer = analysis.files(r#"{"command":"echo a > b","cwd":"/home/dev/project"}"#).await?;
+/// assert!(answer.contains("/home/dev/project/b"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Analysis(Keeper);
 
 kept!(Analysis);

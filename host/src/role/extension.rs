@@ -10,6 +10,17 @@ use crate::session::{Role, Session};
 /// Has the trackers and predicates that other components ask, see `interface extensions` of the contract.
 ///
 /// Whatever goes wrong is an error, and what was asked for is unknown.
+///
+/// ```no_run
+/// # async fn example(plugin: toolgate_host::Plugin, guard: toolgate_host::Plugin) {
+/// use toolgate_host::{Capabilities, Extension, Gate, Peers, Session};
+///
+/// let session = Session::in_folder("/home/dev/project");
+/// let kubectl = Extension::new(plugin, session.clone(), Capabilities::denied());
+/// // Rules of this gate may ask it.
+/// let gate = Gate::new(guard, session, Capabilities::denied().extensions(Peers::new(vec![kubectl])));
+/// # }
+/// ```
 pub struct Extension(Keeper);
 
 kept!(Extension);

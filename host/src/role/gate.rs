@@ -12,6 +12,22 @@ use crate::session::{Role, Session};
 use crate::{Started, ToolCall, Verdict};
 
 /// Judges calls. Share it between tasks by reference; calls are judged one after the other.
+///
+/// [`Gate::in_folder`] opens one with the rules that are in force in a folder; [`Gate::new`] makes one that reads what it is granted.
+///
+/// ```no_run
+/// # async fn example(plugin: toolgate_host::Plugin) {
+/// use toolgate_host::{Capabilities, Decision, Gate, Session, ToolCall};
+///
+/// let gate = Gate::new(plugin, Session::in_folder("/home/dev/project"), Capabilities::denied());
+/// match gate.judge(&ToolCall::shell("git push --force", "/home/dev/project")).await.decision {
+///     Decision::Pass => {}              // run it
+///     Decision::Ask(_question) => {}    // ask the user; no answer means no
+///     Decision::Block(_reason) => {}    // tell the agent why not
+///     Decision::Rewrite(_input) => {}   // only a gate that is `rewriting` gives it
+/// }
+/// # }
+/// ```
 pub struct Gate(Keeper, bool);
 
 kept!(Gate);

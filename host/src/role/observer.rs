@@ -5,15 +5,27 @@ use std::sync::PoisonError;
 use super::keeper::{Keeper, kept};
 use crate::capability::{Capabilities, Outgoing};
 use crate::error::CallError;
+use crate::events::{Addition, End, Lines, Started, ToolResult, Turn, Update};
 use crate::hot_swap::Slot;
-use crate::instance::{Instance, Lines};
+use crate::instance::Instance;
 use crate::session::{Role, Session};
 use crate::text;
-use crate::{Addition, End, Started, ToolResult, Turn, Update};
 
 /// Looks at what happens in a session. A component without the hook for something sees nothing of it and costs nothing.
 ///
 /// Whatever goes wrong is logged and changes nothing.
+///
+/// ```no_run
+/// # async fn example(plugin: toolgate_host::Plugin) {
+/// use toolgate_host::{Capabilities, Observer, Session, ToolCall, ToolResult};
+///
+/// let observer = Observer::new(plugin, Session::in_folder("/home/dev/project"), Capabilities::denied());
+/// let result = ToolResult::new(ToolCall::shell("cargo test", "/home/dev/project"), "1 failed").failed(true).with_exit_code(101);
+/// if let Some(addition) = observer.observe(&result).await {
+///     println!("{}", addition.text); // goes to the agent, after the output
+/// }
+/// # }
+/// ```
 pub struct Observer(Keeper);
 
 kept!(Observer);

@@ -13,6 +13,20 @@ use crate::{ProvidedTool, Signal, Started, ToolOutput};
 ///
 /// Calls run one after the other, but for tools that may run alongside: each of these has an instance of its own. A call
 /// that fails is an error to whoever asked.
+///
+/// ```no_run
+/// # async fn example(plugin: toolgate_host::Plugin) -> Result<(), toolgate_host::CallError> {
+/// use toolgate_host::{Capabilities, Provider, Session};
+///
+/// let provider = Provider::new(plugin, Session::in_folder("/home/dev/project"), Capabilities::denied());
+/// for tool in provider.offered().await? {
+///     // The gate has judged the call by now.
+///     let output = provider.run_offered(&tool, "{}").await?;
+///     println!("{}: {}", tool.name, output.text);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Provider(Keeper);
 
 kept!(Provider);

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde::Serialize;
-use toolgate_host::capability::{Git, LocalGit};
+use toolgate_capabilities::LocalGit;
+use toolgate_host::capability::Git;
 use toolgate_rules::call::{Action, Call, Field, Kind};
 use toolgate_rules::{Guard, GuardHost};
 use toolgate_shell::{FileOracle, Presence};

@@ -78,7 +78,8 @@ pub fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
             continue;
         }
         known.push(path);
-        let mut there = ToolCall { cwd: folder, ..call.clone() };
+        let mut there = call.clone();
+        there.cwd = folder;
         if let Some(root) = on_the_way(&call.workspace_root, &there.cwd) {
             let others = called.iter().chain([&call.workspace_root]).filter(|name| **name != root);
             note(&mut there, WORKSPACE_NAMES, json!(others.collect::<Vec<_>>()));

@@ -281,7 +281,7 @@ pub struct SessionContext {
 impl SessionContext {
     /// The session as components are told of it, in this folder.
     pub fn session_in(&self, folder: &str) -> Session {
-        Session { home: dirs::home(), workspace_root: self.root.clone(), ..Session::in_folder(folder) }
+        Session::in_folder(folder).with_home(dirs::home()).with_workspace_root(&self.root)
     }
 }
 

@@ -164,13 +164,8 @@ pub(crate) fn bare(agent: &dyn Dialect, scene: &SessionContext, (id, mode): (&st
     if let Some(pwd) = &scene.pwd {
         context[folder::PWD] = pwd.as_str().into();
     }
-    ToolCall {
-        id: id.to_owned(),
-        home: dirs::home(),
-        workspace_root: scene.root.clone(),
-        context: context.to_string(),
-        ..ToolCall::new(name, ToolKind::Other, &scene.cwd)
-    }
+    let call = ToolCall::new(name, ToolKind::Other, &scene.cwd).with_id(id).with_context(context.to_string());
+    call.with_home(dirs::home()).with_workspace_root(&scene.root)
 }
 
 /// What came of a call.
@@ -182,7 +177,7 @@ pub(crate) fn result(call: ToolCall, output: &Value, is_error: bool, exit_code: 
     };
     let end = (0..=OUTPUT.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     text.truncate(end);
-    ToolResult { call, output: text, is_error, exit_code }
+    ToolResult::new(call, text).failed(is_error).with_exit_code(exit_code)
 }
 
 /// An answer as Claude Code and those who follow it read one: a decision is in an object that repeats the event. Where they

@@ -30,12 +30,12 @@ pub fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCall) -> R
             let mut folders = other_cwds(&first);
             folders.extend(Some(second.cwd.clone()).filter(|cwd| *cwd != first.cwd));
             folders.extend(other_cwds(&second));
-            let mut both = ToolCall {
-                command: if first.command == second.command { first.command } else { together(commands) },
-                paths: [first.paths, second.paths].concat(),
-                globs: [first.globs, second.globs].concat(),
-                ..first
-            };
+            let mut both = first;
+            if both.command != second.command {
+                both.command = together(commands);
+            }
+            both.paths.extend(second.paths);
+            both.globs.extend(second.globs);
             if !folders.is_empty() {
                 note(&mut both, OTHER_CWDS, folders.into());
             }

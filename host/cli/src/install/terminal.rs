@@ -10,8 +10,8 @@ use toolgate_agents::settings::file::File;
 use toolgate_agents::settings::risks::Level;
 use toolgate_agents::settings::table::{self, Known, Scope, Way, project};
 use toolgate_agents::settings::{shims, trust};
+use toolgate_capabilities::tmux_version;
 use toolgate_host::CapabilityError;
-use toolgate_host::capability::tmux_version;
 
 use super::report::Check;
 use crate::show::quoted;

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use toolgate_agents::agent::mcp::{Mcp, payload};
 use toolgate_agents::agent::{Dialect, SessionContext, SessionRef};
 use toolgate_agents::{Failure, dirs};
+use toolgate_capabilities::StderrUi;
 use toolgate_gatekeeper::evaluator::Evaluator;
 use toolgate_gatekeeper::gate_builder;
 use toolgate_gatekeeper::hook_handler::{self, HookHandler, User};
@@ -23,7 +24,6 @@ use toolgate_gatekeeper::packs::Packs;
 use toolgate_gatekeeper::plugin_tools::{Offers, failed};
 use toolgate_gatekeeper::plugins::Plugins;
 use toolgate_gatekeeper::watch::Watch;
-use toolgate_host::capability::StderrUi;
 use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::client::Client;
@@ -150,8 +150,8 @@ impl SessionOf {
         }
         let input = said.get("input").unwrap_or(&call.input);
         let run = Run { tool: &call.tool, id: &call.id, input, scene: self.scene.clone() };
-        let output = self.told(run, &call.context).await;
-        let output = ToolOutput { text: self.mailbox.before(above(text("message"), output.text)), ..output };
+        let mut output = self.told(run, &call.context).await;
+        output.text = self.mailbox.before(above(text("message"), output.text));
         result(output)
     }
 

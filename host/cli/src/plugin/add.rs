@@ -86,7 +86,7 @@ fn granted(arguments: &Add, version: &Version, before: Option<&Installed>, judge
         return Err(Failure::new(exit::USAGE, "--rewrite is for gate plugins"));
     }
     let rewrite = arguments.limits.rewrite || (old.rewrite && judges);
-    Ok(Granted { capabilities, rewrite, folders: folders.or(old.folders) })
+    Ok(Granted::to(capabilities).rewriting(rewrite).within(folders.or(old.folders)))
 }
 
 /// Makes sure that nothing is granted that is not asked for.

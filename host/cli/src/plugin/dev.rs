@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 
 use clap::Args;
 use toolgate_agents::{Failure, exit};
+use toolgate_capabilities::reload::watch;
 use toolgate_host::plain;
-use toolgate_host::reload::watch;
 
 use super::{source, test};
 use crate::show;

@@ -24,9 +24,9 @@ pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     };
     asked_for(version, &wanted)?;
     let old = &before.granted;
-    let capabilities = old.capabilities.union(&wanted).filter(|one| version.asks.contains(one)).copied().collect();
+    let capabilities = old.capabilities.union(&wanted).filter(|one| version.asks.contains(one)).copied();
     let folders = arguments.limits.folders()?.or_else(|| old.folders.clone());
-    let granted = Granted { capabilities, rewrite: old.rewrite || arguments.limits.rewrite, folders };
+    let granted = Granted::to(capabilities).rewriting(old.rewrite || arguments.limits.rewrite).within(folders);
     if granted == *old && before.held.is_none() {
         return said(&format!("{} already has these grants", before.name));
     }

@@ -9,9 +9,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use toolgate_agents::{Failure, exit};
+use toolgate_capabilities::reload::{Watching, watch};
 use toolgate_gatekeeper::plugin::store::{Installed, Store, installed};
 use toolgate_gatekeeper::plugin::{component, loaded, watched};
-use toolgate_host::reload::{Watching, watch};
 use toolgate_host::{Granted, Slot, SwapError, plain};
 
 use super::source::Source;
@@ -64,7 +64,9 @@ pub(crate) fn start(named: &[PathBuf], granted: &Granted, names: &[String]) -> R
 /// What a newer version of an installed plugin may ask for: what it was granted, and what it asked for and was not.
 fn within(installed: &Installed) -> Granted {
     let Installed { granted, version, .. } = installed;
-    Granted { capabilities: granted.capabilities.union(&version.asks).copied().collect(), ..granted.clone() }
+    let mut granted = granted.clone();
+    granted.capabilities.extend(&version.asks);
+    granted
 }
 
 /// To the author, who has this process in a terminal.

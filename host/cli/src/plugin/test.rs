@@ -223,7 +223,7 @@ impl Bench {
     }
 
     fn placed(&self, call: ToolCall) -> ToolCall {
-        ToolCall { home: Some(HOME.to_owned()), workspace_root: self.folder.display().to_string(), ..call }
+        call.with_home(HOME.to_owned()).with_workspace_root(self.folder.display().to_string())
     }
 
     fn call(&self, tool: &str, input: &Value, cwd: &str) -> Result<ToolCall, String> {
@@ -236,13 +236,13 @@ impl Bench {
 
     fn session(&self, cwd: &str) -> Session {
         let workspace_root = self.folder.display().to_string();
-        Session { home: Some(HOME.to_owned()), workspace_root, ..Session::in_folder(cwd) }
+        Session::in_folder(cwd).with_home(HOME.to_owned()).with_workspace_root(workspace_root)
     }
 
     /// The plugin with what it may reach in a case.
     fn loaded(&self, case: &Case) -> Loaded {
-        let folders = Some(vec![self.folder.clone()]);
-        let granted = Granted { folders, rewrite: case.rewrite, ..Granted::to(case.grants.iter().copied()) };
+        let granted = Granted::to(case.grants.iter().copied()).rewriting(case.rewrite);
+        let granted = granted.within(vec![self.folder.clone()]);
         Loaded { key: String::new(), plugin: self.plugin.clone(), granted, logged: false }
     }
 
@@ -318,8 +318,7 @@ impl Bench {
             self.loaded(case).may(gate_builder::granted(LocalFiles::new(), None, &Peers::default()), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
-        let outcome =
-            ToolResult { call, output: result.output.clone(), is_error: result.is_error, exit_code: result.exit_code };
+        let outcome = ToolResult::new(call, &result.output).failed(result.is_error).with_exit_code(result.exit_code);
         let added = observer.observe(&outcome).await.map(|addition| addition.text).filter(|text| !text.is_empty());
         match (&case.adds, added) {
             (None, None) => Ok(()),

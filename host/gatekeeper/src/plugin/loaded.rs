@@ -10,7 +10,7 @@ use toolgate_host::{AuditedDenials, Cache, Capabilities, Denials, Engine, Grante
 use super::store::{Store, StoreError};
 
 /// Most compiled components that a process keeps. Whoever installs more has them compiled again.
-const KEPT: usize = 32;
+const MAX_COMPILED: usize = 32;
 
 /// A plugin that is in force.
 #[derive(Clone, Debug)]
@@ -109,7 +109,7 @@ pub fn compile(name: &str, component: &[u8]) -> Result<Plugin, String> {
 fn keep(key: String, plugin: &Plugin) {
     let mut kept = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = kept.get_or_insert_default();
-    if kept.len() >= KEPT {
+    if kept.len() >= MAX_COMPILED {
         kept.clear();
     }
     kept.insert(key, plugin.clone());

@@ -13,10 +13,10 @@ use std::process::Stdio;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-use crate::CapabilityError;
-use crate::capability::Answer;
-use crate::capability::git::{installed, repository};
-use crate::limits::deadline;
+use crate::programs::{installed, repository};
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::Answer;
+use toolgate_host::limits::deadline;
 
 /// Most bytes that tmux may say.
 const OUTPUT: u64 = 64 << 20;

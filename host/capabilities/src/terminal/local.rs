@@ -14,7 +14,6 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Mutex as TurnMutex, OnceCell, watch};
 use tokio::task::AbortHandle;
 
-use super::Terminal;
 use super::border::{self, Border};
 use super::keys::{Effect, Key, key};
 use super::line::{Input, Line};
@@ -23,30 +22,29 @@ use super::screen::Captured;
 use super::tmux::{Tmux, argument, find, mark, quoted};
 use super::typing::Typing;
 use super::waits::{Wait, is_channel};
-use crate::CapabilityError;
-use crate::bindings::exports::toolgate::plugin::terminal_observer::Signal;
-use crate::capability::blocking::apart;
-use crate::capability::{Answer, Pane, Screen, Wake};
+use toolgate_host::CapabilityError;
+use toolgate_host::Signal;
+use toolgate_host::capability::{Answer, Pane, Screen, Terminal, Wake, apart};
 
 /// Most lines of what has scrolled out of a pane.
-const LINES: u32 = 10_000;
+const MAX_LINES: u32 = 10_000;
 
 /// Longest text that a line may hold, in bytes.
-const TEXT: usize = 1 << 20;
+const MAX_TEXT: usize = 1 << 20;
 
 /// Most keys at a time.
-const KEYS: usize = 100;
+const MAX_KEYS: usize = 100;
 
 /// For how long a list of panes is good for looking: the id of a pane is never given to another one. What is typed is
 /// judged by a new list.
-const RECENT: Duration = Duration::from_millis(500);
+const LIST_MAX_AGE: Duration = Duration::from_millis(500);
 
 /// What the names of variables begin with that are set. Others say what a shell, the loader or an editor runs in a new
 /// pane, like `PROMPT_COMMAND`, `BASH_ENV`, `LD_PRELOAD` and `PATH`.
 const OURS: &str = "PI_";
 
 /// Longest variable of a session, in bytes: tmux takes 16 KiB for all arguments.
-const VALUE: usize = 8 << 10;
+const MAX_VALUE: usize = 8 << 10;
 
 /// Whether what is typed into a pane does not get there, or not only there.
 const ELSEWHERE: &str = "#{||:#{pane_synchronized},#{pane_input_off}}";
@@ -124,7 +122,7 @@ impl LocalTerminal {
         })
     }
 
-    /// Says where the ends of watches go, once; whoever receives them calls [`crate::Provider::signalled`].
+    /// Says where the ends of watches go, once; whoever receives them calls [`toolgate_host::Provider::signalled`].
     #[must_use]
     pub fn watching(self, signals: UnboundedSender<Signal>) -> Self {
         let _ = self.0.signals.set(signals);
@@ -224,7 +222,7 @@ impl LocalTerminal {
 
     /// The panes as they were a moment ago.
     async fn lately(&self) -> Answer<Vec<Found>> {
-        let known = self.recent().as_ref().filter(|(when, _)| when.elapsed() < RECENT).map(|(_, panes)| panes.clone());
+        let known = self.recent().as_ref().filter(|(when, _)| when.elapsed() < LIST_MAX_AGE).map(|(_, panes)| panes.clone());
         match known {
             Some(panes) => Ok(panes),
             None => self.found().await,
@@ -275,8 +273,8 @@ impl LocalTerminal {
 
     async fn judge(&self, line: Option<&str>, found: &Found) -> Answer<()> {
         let Some(line) = line else { return Ok(()) };
-        if line.len() > TEXT {
-            return Err(CapabilityError::TooLarge(TEXT as u64));
+        if line.len() > MAX_TEXT {
+            return Err(CapabilityError::TooLarge(MAX_TEXT as u64));
         }
         self.0.typing.judge(line, &found.pane.cwd).await.map_err(CapabilityError::Denied)
     }
@@ -317,7 +315,7 @@ impl LocalTerminal {
     /// What a pane shows, from one moment.
     async fn captured(&self, pane: &str, lines: u32) -> Answer<Screen> {
         // `-0` is the first row on the screen.
-        let (mark, start) = (mark(), format!("-{}", lines.min(LINES)));
+        let (mark, start) = (mark(), format!("-{}", lines.min(MAX_LINES)));
         let commands = format!(
             "display-message -p -t {pane} #{{cursor_x}},#{{cursor_y}},#{{pane_width}},#{{pane_height}} \
              ; display-message -p {mark} ; capture-pane -p -J -t {pane} -S {start} -E - \
@@ -451,8 +449,8 @@ impl Terminal for LocalTerminal {
     }
 
     async fn send_keys(&self, pane: String, keys: Vec<String>) -> Answer<()> {
-        if keys.len() > KEYS {
-            return Err(CapabilityError::TooLarge(KEYS as u64));
+        if keys.len() > MAX_KEYS {
+            return Err(CapabilityError::TooLarge(MAX_KEYS as u64));
         }
         let keys = keys.iter().map(|name| key(name)).collect::<Answer<Vec<Key>>>()?;
         let mut lines = self.0.lines.lock().await;
@@ -532,8 +530,8 @@ impl Terminal for LocalTerminal {
                 "{name} may be one that programs in new panes run; only names that begin with {OURS} are set"
             )));
         }
-        if value.len() > VALUE {
-            return Err(CapabilityError::TooLarge(VALUE as u64));
+        if value.len() > MAX_VALUE {
+            return Err(CapabilityError::TooLarge(MAX_VALUE as u64));
         }
         if value.contains('\0') {
             return Err(CapabilityError::Invalid("a variable cannot contain NUL".to_owned()));

@@ -4,7 +4,7 @@
 //! in a format runs a command. What draws the border still reads styles, so each `#` is doubled.
 
 use super::tmux::{Tmux, argument};
-use crate::capability::Answer;
+use toolgate_host::capability::Answer;
 
 /// Longest text, in characters.
 const LONGEST: usize = 200;

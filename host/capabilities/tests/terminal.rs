@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::unbounded_channel;
+use toolgate_capabilities::{LocalTerminal, Typing, tmux_version};
 use toolgate_host::CapabilityError;
-use toolgate_host::capability::{LocalTerminal, Pane, Screen, Terminal, Typing, Wake, tmux_version};
+use toolgate_host::capability::{Pane, Screen, Terminal, Wake};
 use toolgate_test_support::skip::missing;
 
 /// Refuses what holds this word, and remembers the rest.

@@ -4,8 +4,8 @@
 //! Left out on purpose is what runs a line in some key map, or text that nobody has judged: `C-o`, `C-x C-e` and
 //! `M-C-e` of bash, `M-a` of zsh, `C-y`, function keys, which anything may be bound to.
 
-use crate::CapabilityError;
-use crate::capability::Answer;
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::Answer;
 
 /// What a key does to the line of a shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

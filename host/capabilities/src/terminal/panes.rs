@@ -1,8 +1,8 @@
 //! The panes of a tmux server.
 
 use super::tmux::{Tmux, mark};
-use crate::CapabilityError;
-use crate::capability::{Answer, Pane};
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::{Answer, Pane};
 
 /// A pane, with what the contract does not say of it.
 #[derive(Clone, Debug)]

@@ -7,10 +7,10 @@ use tokio::io::unix::AsyncFd;
 
 use super::panes;
 use super::tmux::Tmux;
-use crate::capability::{Answer, Wake};
+use toolgate_host::capability::{Answer, Wake};
 
 /// How often it is looked whether a pane is there, where the kernel does not tell.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A wait for a channel of tmux, as long as a pane is there. It can be taken up again: a signal that came when nobody
 /// waited is kept by tmux.
@@ -46,7 +46,7 @@ impl Wait {
             return;
         }
         while self.is_there().await {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 

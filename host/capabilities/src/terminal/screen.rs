@@ -5,7 +5,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::capability::Screen;
+use toolgate_host::capability::Screen;
 
 /// Most bytes of a screen: what may cross to a component at a time, and room for the rest of the answer.
 const LONGEST: usize = (4 << 20) - (64 << 10);

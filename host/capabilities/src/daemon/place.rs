@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::Measure;
+use toolgate_host::Measure;
 
 /// The variable that tells a daemon where to listen.
 pub(super) const SOCKET: &str = "CODE_LENS_SOCKET_PATH";

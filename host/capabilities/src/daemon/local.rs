@@ -15,28 +15,26 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Daemon;
 use super::place::{CWD, Kind, Place, SOCKET, code_lens_socket, project_hash};
 use super::program::{Whose, whose};
 use super::wire::{Connection, PROBE, connect};
-use crate::CapabilityError;
-use crate::capability::Answer;
-use crate::capability::blocking::apart;
-use crate::capability::git::installed;
-use crate::limits::deadline;
-use crate::private::{read_regular, secret_folder};
+use crate::programs::installed;
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::{Answer, Daemon, apart};
+use toolgate_host::limits::deadline;
+use toolgate_host::private::{read_regular, secret_folder};
 
 /// How long a daemon may take to start.
-const START: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether it has.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How much of a request's time is for its answer.
-const TELLING: Duration = Duration::from_secs(1);
+const ANSWER_RESERVE: Duration = Duration::from_secs(1);
 
 /// How long a daemon that was told to end may take.
-const END: Duration = Duration::from_secs(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The version that code-lens calls itself by, whatever its package says (0.3.0 says this).
 const CODE_LENS: &str = "0.1.0";
@@ -117,7 +115,7 @@ impl Daemon for LocalDaemon {
         let (place, limit) = (self.place.clone(), self.limit);
         if let (Kind::Own { .. }, true) = (&place.kind, params.is_object()) {
             // So that what is done by then is told, and not lost with what is not.
-            let left = limit.saturating_sub(TELLING).as_millis();
+            let left = limit.saturating_sub(ANSWER_RESERVE).as_millis();
             params["limitMs"] = u64::try_from(left).unwrap_or(u64::MAX).into();
         }
         let answer = apart(move || place.connect()?.ask(&method, &params, limit)).await??;
@@ -250,7 +248,7 @@ impl Place {
         let thread = std::thread::Builder::new().name("toolgate-lens".to_owned()).stack_size(64 << 10);
         let waited = thread.spawn(move || child.wait().map(|status| waits.send(status)));
         waited.map_err(|error| unavailable(error.to_string()))?;
-        let end = Instant::now() + START;
+        let end = Instant::now() + START_TIMEOUT;
         let mut ended = None;
         while Instant::now() < end {
             if self.connect().is_ok() {
@@ -261,11 +259,11 @@ impl Place {
             if ended.is_some_and(|status| !status.success()) {
                 break;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Err(unavailable(match ended {
             Some(status) => format!("{} ended at once ({status})", program.display()),
-            None => format!("it does not listen within {} s", START.as_secs()),
+            None => format!("it does not listen within {} s", START_TIMEOUT.as_secs()),
         }))
     }
 
@@ -325,12 +323,12 @@ fn terminate(pid: i32) {
         if kill_process(pid, signal).is_err() {
             return;
         }
-        let end = Instant::now() + END;
+        let end = Instant::now() + STOP_TIMEOUT;
         while Instant::now() < end {
             if test_kill_process(pid).is_err() {
                 return;
             }
-            std::thread::sleep(LOOK / 5);
+            std::thread::sleep(POLL_INTERVAL / 5);
         }
     }
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::CapabilityError;
-use crate::capability::Answer;
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::Answer;
 
 /// How long a daemon may take to accept a connection, and for the small questions.
 pub(super) const PROBE: Duration = Duration::from_secs(2);

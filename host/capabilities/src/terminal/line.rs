@@ -109,7 +109,7 @@ fn step(judged: Option<String>, line: Line) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::terminal::keys::key;
+    use crate::terminal::keys::key;
 
     /// One thing done: `t:` text, `e:` text and Enter, `p:` a paste, else a key.
     fn done(line: &Line, what: &str) -> Result<Step, &'static str> {

@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use toolgate_capabilities::LocalGit;
 use toolgate_host::CapabilityError;
-use toolgate_host::capability::{Change, Git, LocalGit};
+use toolgate_host::capability::{Change, Git};
 
 /// A repository in a scratch folder.
 struct Repository {

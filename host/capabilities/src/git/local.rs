@@ -18,10 +18,8 @@
 //! between the two calls can already run programs.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
 use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,11 +29,11 @@ use async_trait::async_trait;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{Git, branch};
-use crate::CapabilityError;
-use crate::capability::blocking::apart;
-use crate::capability::{Answer, Change, ChangedFile};
-use crate::limits::deadline;
+use super::branch::branch;
+use crate::programs::{installed, repository};
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::{Answer, Change, ChangedFile, Git, apart};
+use toolgate_host::limits::deadline;
 
 /// Most files in an answer.
 const FILES: usize = 10_000;
@@ -226,32 +224,6 @@ fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<Chang
     if held { Ok(Vec::new()) } else { itself(Change::Modified) }
 }
 
-/// The outermost repository that a folder is in; the folder itself, if it is in none.
-pub(in crate::capability) fn repository(folder: &Path) -> PathBuf {
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-    // An empty `.git` makes no repository.
-    let is_one = |git: PathBuf| git.is_file() || git.join("HEAD").symlink_metadata().is_ok();
-    let outermost = folder.ancestors().filter(|folder| is_one(folder.join(".git"))).last();
-    outermost.unwrap_or(&folder).to_path_buf()
-}
-
-/// A program of this name in the absolute folders of a `PATH`, that does not lie in a folder which others write. The
-/// root is not counted as one: everything lies in it.
-pub(in crate::capability) fn installed(name: impl AsRef<Path>, path: &OsStr, outside: &Path) -> Option<PathBuf> {
-    let outside = outside.canonicalize().unwrap_or_else(|_| outside.to_path_buf());
-    let fits = |program: &PathBuf| {
-        let real = program.canonicalize();
-        // What a link in the folder says is as good as what lies in it.
-        let named = program.parent().and_then(|folder| folder.canonicalize().ok());
-        let outside = |path: &PathBuf| outside.parent().is_none() || !path.starts_with(&outside);
-        let runs = |file: Metadata| file.is_file() && file.permissions().mode() & 0o111 != 0;
-        real.is_ok_and(|real| real.metadata().is_ok_and(runs) && outside(&real))
-            && named.is_some_and(|folder| outside(&folder))
-    };
-    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(&name)).find(fits)
-}
-
 /// A setting that is given to git: its name, which may be any bytes, and its value.
 type Setting = (OsString, &'static str);
 
@@ -431,7 +403,7 @@ fn wait(stream: &impl std::os::fd::AsFd, left: Duration) -> Answer<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -456,42 +428,5 @@ mod tests {
         let found = changed(old, &folder, Instant::now() + deadline::GIT);
         assert!(matches!(&found, Err(CapabilityError::Unavailable(why)) if why.contains("too old")), "{found:?}");
         assert!(!mark.exists());
-    }
-
-    #[test]
-    fn a_program_is_taken_from_outside_the_outermost_repository() {
-        let scratch = tempfile::tempdir().expect("a scratch folder");
-        let root = scratch.path().canonicalize().expect("its real path");
-        for path in ["repo/.git/HEAD", "repo/bin/git", "repo/module/.git", "repo/module/bin/git", "usr/bin/git", "git"]
-        {
-            program(&root.join(path), "");
-        }
-        std::fs::create_dir_all(root.join("links")).expect("a folder");
-        std::fs::create_dir_all(root.join("plain")).expect("a folder");
-        std::fs::write(root.join("plain/git"), "").expect("a file that is no program");
-        symlink("../repo/bin/git", root.join("links/git")).expect("a link");
-        symlink("../usr/bin/git", root.join("repo/link")).expect("a link");
-        let cases = [
-            ("usr/bin", Some("usr/bin")),
-            ("repo/module/bin:usr/bin", Some("usr/bin")),
-            ("repo/bin:usr/bin", Some("usr/bin")),
-            ("links:usr/bin", Some("usr/bin")),
-            ("nowhere:usr:usr/bin", Some("usr/bin")),
-            ("plain:usr/bin", Some("usr/bin")),
-            ("repo/bin", None),
-            ("", None),
-        ];
-        for folder in ["repo/module", "repo", "repo/module/bin"] {
-            for (path, expected) in cases {
-                let folders = path.split(':').filter(|folder| !folder.is_empty()).map(|folder| root.join(folder));
-                let path = std::env::join_paths(folders).expect("a PATH");
-                let found = installed("git", &path, &repository(&root.join(folder)));
-                assert_eq!(found, expected.map(|folder| root.join(folder).join("git")), "{folder}, {path:?}");
-            }
-        }
-        assert_eq!(installed("git", OsStr::new("bin:."), &root.join("repo")), None, "relative");
-        let usr = root.join("usr/bin");
-        assert_eq!(installed("git", usr.as_os_str(), Path::new("/")), Some(usr.join("git")), "in the root");
-        assert_eq!(repository(&root.join("usr/bin")), root.join("usr/bin"));
     }
 }

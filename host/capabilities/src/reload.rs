@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use rustix::fs::OFlags;
-use toolgate_private::open_regular;
+use toolgate_host::private::open_regular;
 
-use crate::limits::COMPONENT;
+use toolgate_host::limits::COMPONENT;
 
 /// Why files cannot be watched.
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,6 @@
+//! `git`: asks git about a work tree.
+
+mod branch;
+mod local;
+
+pub use local::{ELSEWHERE, LocalGit};
