@@ -402,14 +402,14 @@ pub(super) fn on_unknown(evaluator: &mut Evaluator, name: &str, args: &Args) -> 
             evaluator.effect(ScriptEffectKind::Delete { path: unknown(), recursive: false }, &at);
         }
         (Language::Python, "rmdir") if bare => {
-            evaluator.effect(ScriptEffectKind::Delete { path: unknown(), recursive: false }, &at)
+            evaluator.effect(ScriptEffectKind::Delete { path: unknown(), recursive: false }, &at);
         }
         (Language::Ruby, "rmtree") if bare => {
-            evaluator.effect(ScriptEffectKind::Delete { path: unknown(), recursive: true }, &at)
+            evaluator.effect(ScriptEffectKind::Delete { path: unknown(), recursive: true }, &at);
         }
         (Language::Python, "write_text" | "write_bytes") => evaluator.effect(ScriptEffectKind::Write(unknown()), &at),
         (Language::Python, "touch") if bare => {
-            evaluator.effect(ScriptEffectKind::Create { path: unknown(), folder: false }, &at)
+            evaluator.effect(ScriptEffectKind::Create { path: unknown(), folder: false }, &at);
         }
         (Language::Python, "read_text" | "read_bytes") => evaluator.effect(ScriptEffectKind::Read(unknown()), &at),
         (_, name) if STORES.contains(&name) => {

@@ -166,7 +166,7 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
                 run.writes(&place, false);
             }
             "K" if value.known().is_some_and(|file| file == "-" || toolgate_shell_syntax::path::is_stdin(file)) => {
-                configured(run)
+                configured(run);
             }
             "b" if !value.shape().contains('=') => read(run, value),
             "z" => run.mention(value),

@@ -38,7 +38,7 @@ impl Interpreter<'_> {
                     None => {
                         let mut ends = None;
                         interpreter.text(&Word::new(text, span), |interpreter, list| {
-                            ends = Some(interpreter.list(list, own.clone()))
+                            ends = Some(interpreter.list(list, own.clone()));
                         });
                         ends.unwrap_or_else(|| Ends::of(own))
                     }

@@ -303,7 +303,7 @@ impl Interpreter<'_> {
             let own = state.clone();
             self.doubting(true, |interpreter| {
                 interpreter.inside(builtin, |interpreter| {
-                    interpreter.text(text, |interpreter, list| drop(interpreter.shell(list, own)))
+                    interpreter.text(text, |interpreter, list| drop(interpreter.shell(list, own)));
                 });
             });
         }

@@ -239,7 +239,7 @@ impl Interpreter<'_> {
                 if self.may_nest() {
                     let ((), output) = self.capturing(&state.clone(), |interpreter| {
                         interpreter.inside(SUBSTITUTION, |interpreter| {
-                            interpreter.subshell(list, &mut own, Input::Unseen(None))
+                            interpreter.subshell(list, &mut own, Input::Unseen(None));
                         });
                     });
                     self.process_output = output.known().map(Rc::new);

@@ -136,7 +136,7 @@ impl Interpreter<'_> {
                 self.doubting(true, |interpreter| {
                     interpreter.inside(VIA, |interpreter| {
                         interpreter.text(text, |interpreter, list| {
-                            after = Some(interpreter.list(list, state.clone()).join(interpreter))
+                            after = Some(interpreter.list(list, state.clone()).join(interpreter));
                         });
                     });
                 });
@@ -199,7 +199,7 @@ impl Interpreter<'_> {
         }
         self.doubting(true, |interpreter| {
             interpreter.inside(VIA, |interpreter| {
-                interpreter.text(text, |interpreter, list| drop(interpreter.shell(list, own)))
+                interpreter.text(text, |interpreter, list| drop(interpreter.shell(list, own)));
             });
         });
     }
@@ -244,7 +244,7 @@ impl Interpreter<'_> {
                 self.doubting(doubtful || traps.len() > 1, |interpreter| {
                     interpreter.inside(VIA, |interpreter| {
                         interpreter.text(text, |interpreter, list| {
-                            ran = interpreter.list(list, ran.clone()).join(interpreter)
+                            ran = interpreter.list(list, ran.clone()).join(interpreter);
                         });
                     });
                 });

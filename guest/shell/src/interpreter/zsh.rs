@@ -151,7 +151,7 @@ impl Interpreter<'_> {
             let here = state.clone();
             self.doubting(true, |interpreter| {
                 interpreter.inside("()", |interpreter| {
-                    interpreter.text(&text, |interpreter, list| drop(interpreter.shell(list, here)))
+                    interpreter.text(&text, |interpreter, list| drop(interpreter.shell(list, here)));
                 });
             });
         }

@@ -38,7 +38,7 @@ impl Interpreter<'_> {
                 let own = state.clone();
                 let joiner = self.joiner;
                 self.doubting(true, |interpreter| {
-                    interpreter.inside(name, |interpreter| drop(interpreter.node(body, own)))
+                    interpreter.inside(name, |interpreter| drop(interpreter.node(body, own)));
                 });
                 self.joiner = joiner;
                 return Ends::with(state, Status::Success);

@@ -223,7 +223,7 @@ impl Interpreter<'_> {
         if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &[], &shell)) {
             let state = shell.clone();
             self.doubting(true, |interpreter| {
-                interpreter.text(&content.word(), |interpreter, list| drop(interpreter.shell(list, state)))
+                interpreter.text(&content.word(), |interpreter, list| drop(interpreter.shell(list, state)));
             });
         }
         self.preexisting = was_stored;
