@@ -290,7 +290,7 @@ impl Guard {
 
     /// Reads the tests beside the built-in rules again.
     pub fn recall_tests(&mut self) {
-        let packs = Guard::new().parts.into_iter().filter(|part| part.is_pack());
+        let packs = Guard::new().parts.into_iter().filter(Part::is_pack);
         for (part, with_tests) in self.parts.iter_mut().filter(|part| part.is_pack()).zip(packs) {
             for (rule, with_tests) in part.rules.iter_mut().zip(with_tests.rules) {
                 rule.tests = with_tests.tests;

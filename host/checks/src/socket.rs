@@ -121,7 +121,7 @@ async fn lock(folder: &Folder, path: &Path) -> Result<(), SocketError> {
         match rustix::fs::flock(folder.fd(), FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(()),
             Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < deadline => {
-                tokio::time::sleep(POLL_INTERVAL).await
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Err(SocketError::Locked(path.display().to_string())),
             Err(error) => return Err(SocketError::System(path.display().to_string(), error.into())),

@@ -243,8 +243,11 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
     let told: Arc<OnceLock<Asker>> = Arc::default();
     let (watch, late, now) = (answer.clone(), first.clone(), Arc::clone(&told));
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
-        let deadline =
-            if late.moment.when.gates() || late.moment.when == HookKind::SessionStart { DEADLINE } else { ADVICE_DEADLINE };
+        let deadline = if late.moment.when.gates() || late.moment.when == HookKind::SessionStart {
+            DEADLINE
+        } else {
+            ADVICE_DEADLINE
+        };
         std::thread::sleep(deadline);
         // There is an answer, and what follows it takes its time: nothing is late.
         if watch.given.load(Ordering::SeqCst) {

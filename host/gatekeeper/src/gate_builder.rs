@@ -42,7 +42,8 @@ pub fn take_snapshots() {
     let Some(plugin) = DEFAULT.get().filter(|plugin| misses_snapshots(plugin)) else { return };
     match tokio::runtime::Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => {
-            let taken = runtime.block_on(async { tokio::time::timeout(SNAPSHOT_TIMEOUT, plugin.take_snapshots()).await });
+            let taken =
+                runtime.block_on(async { tokio::time::timeout(SNAPSHOT_TIMEOUT, plugin.take_snapshots()).await });
             if taken.is_err() {
                 tracing::debug!("no snapshot is taken: these rules take too long");
             }

@@ -393,7 +393,7 @@ async fn keep(
     observer: &Observer,
     mut known: Option<Vec<u8>>,
 ) -> bool {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         let state = observer.save().await;
         if state.is_empty() {
             return false;

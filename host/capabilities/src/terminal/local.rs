@@ -222,7 +222,8 @@ impl LocalTerminal {
 
     /// The panes as they were a moment ago.
     async fn lately(&self) -> Answer<Vec<Found>> {
-        let known = self.recent().as_ref().filter(|(when, _)| when.elapsed() < LIST_MAX_AGE).map(|(_, panes)| panes.clone());
+        let known =
+            self.recent().as_ref().filter(|(when, _)| when.elapsed() < LIST_MAX_AGE).map(|(_, panes)| panes.clone());
         match known {
             Some(panes) => Ok(panes),
             None => self.found().await,
