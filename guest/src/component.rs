@@ -294,6 +294,8 @@ struct CallContext {
     shell: Option<String>,
     /// Whether the text is typed into a terminal that the person does not see.
     typed_unseen: bool,
+    /// Whether only path rules count.
+    paths_only: bool,
     /// Other paths of the workspace.
     workspace_names: Vec<String>,
     /// What has happened in the session.
@@ -318,6 +320,7 @@ fn judged(call: ToolCall, contents: bool, context: CallContext) -> call::Call {
         workspace_names: context.workspace_names,
         earlier: call::Memory::read(&context.memory),
         typed_unseen: context.typed_unseen,
+        paths_only: context.paths_only,
         events: context.events.as_ref().and_then(call::Events::read),
     }
 }

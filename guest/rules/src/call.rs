@@ -63,6 +63,9 @@ pub struct Call {
     pub in_prompt: bool,
     /// Whether text that the agent types into a terminal is no call of its own.
     pub typed_unseen: bool,
+    /// Whether only path rules count. So it is where the folder is not known: other rules go by what is there and by what
+    /// git says of it, and would stop what is done every day in the folder that it most likely is.
+    pub paths_only: bool,
     /// What has happened in the session; `None` if nobody knows.
     pub events: Option<Events>,
 }

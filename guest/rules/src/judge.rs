@@ -479,6 +479,9 @@ impl<'a> Evaluation<'a> {
 
     fn end(mut self, script: Option<Script>) -> Judgement {
         self.overridden();
+        if self.call.paths_only {
+            self.findings.retain(|found| matches!(found.rule, RuleId::Path { .. }));
+        }
         self.findings.sort_by_key(|found| std::cmp::Reverse(found.action));
         let considered = self.considered.unwrap_or_default();
         Judgement { found: self.findings, memory: self.memory, script, considered }

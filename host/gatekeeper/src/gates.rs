@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_agents::agent::{folder, note, unnote};
 use toolgate_host::decide::strictest;
-use toolgate_host::{Action, Analysis, Decision, Diagnostic, Finding, Gate, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Analysis, Diagnostic, Gate, ToolCall, ToolKind, Verdict};
 
 use crate::events::{CallEvents, Event};
 use crate::frames::Frames;
@@ -154,12 +154,14 @@ impl Gates {
         let (first, memory) = self.guard.judge_and_remember(call).await;
         let mut verdicts = vec![first];
         for there in folder::elsewhere(call) {
-            let verdict = self.guard.judge(&there).await;
+            // Where the folder is not known, only what the rules on paths say counts.
             if there.cwd.is_empty() {
-                verdicts.push(on_paths(verdict));
+                let mut there = there;
+                note(&mut there, "paths_only", true.into());
+                verdicts.push(self.guard.judge(&there).await);
                 continue;
             }
-            verdicts.push(verdict);
+            verdicts.push(self.guard.judge(&there).await);
             verdicts.push(self.others(&there, GateKind::Call, told).await.verdict);
         }
         let others = self.others(call, GateKind::Call, told).await;
@@ -205,22 +207,6 @@ impl Gates {
     }
 }
 
-/// What the rules on paths say of a call whose folder is not known. Others go by what is there and by what git says of it, and
-/// would stop what is done every day in the folder that it most likely is.
-fn on_paths(verdict: Verdict) -> Verdict {
-    // A guard that has failed has said nothing.
-    let counts = |rule: &str| rule.contains("Paths: ") || rule.starts_with("host:");
-    let findings: Vec<Finding> = verdict.findings.into_iter().filter(|finding| counts(&finding.rule)).collect();
-    let blocks = findings.iter().find(|finding| matches!(finding.action, Action::Block));
-    let asks = findings.iter().find(|finding| matches!(finding.action, Action::Ask));
-    let decision = match (blocks, asks) {
-        (Some(finding), _) => Decision::Block(finding.reason.clone()),
-        (None, Some(finding)) => Decision::Ask(finding.reason.clone()),
-        (None, None) => Decision::Pass,
-    };
-    Verdict::new(decision, findings)
-}
-
 /// A verdict of a plugin's, with its rules named so that none is taken for one of the guard's or another plugin's: permissions
 /// and the log go by these names.
 fn named(mut verdict: Verdict) -> Verdict {
@@ -250,7 +236,7 @@ pub async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<ToolCall, 
 #[cfg(test)]
 mod tests {
     use toolgate_host::limits::Limits;
-    use toolgate_host::{Capabilities, Session};
+    use toolgate_host::{Capabilities, Decision, Session};
 
     use super::*;
 
