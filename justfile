@@ -38,7 +38,7 @@ test: deny reproducible build lint shims embed docs book plugins checks-setup
 nightly: component specs features
 
 # The specs of programs against the `--help` of those that are installed, in a sandbox
-specs:
+specs: setup
     cargo run {{run}} -p toolgate-commands --example compare-help
 
 # The libraries for who embeds, as little of them as there can be: it compiles wasmtime once more

@@ -207,7 +207,16 @@ impl Spec {
             let other = all.get(like).ok_or_else(|| format!("there is no spec {like}"))?;
             let own =
                 |sub: &Spec| self.subcommand.iter().any(|own| own.names.iter().any(|name| sub.names.contains(name)));
-            found.extend(other.subcommands(all)?.into_iter().filter(|sub| !own(sub)));
+            for sub in other.subcommands(all)? {
+                match (
+                    own(sub),
+                    sub.names.iter().all(|name| self.subcommand.iter().any(|own| own.names.contains(name))),
+                ) {
+                    (false, _) => found.push(sub),
+                    (true, true) => {}
+                    (true, false) => return Err(format!("{like} has {:?} as one subcommand", sub.names).into()),
+                }
+            }
         }
         Ok(found)
     }

@@ -4,7 +4,6 @@ use std::alloc::System;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use serde::Deserialize;
 use toolgate_pools::Pools;
 use toolgate_shell::FileOracle;
 
@@ -273,7 +272,7 @@ impl timer::Guest for Component {
 impl tool_gate::Guest for Component {
     fn judge(call: ToolCall) -> Verdict {
         let kind = kind(call.kind);
-        let context = serde_json::from_str(&call.context).unwrap_or_default();
+        let context = CallContext::read(&call.context);
         // Reading the input takes time in proportion to it.
         let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
         let call = judged(call, writes, context);
@@ -284,12 +283,12 @@ impl tool_gate::Guest for Component {
     }
 }
 
-/// What the host says of a call beside its input, as far as the guard uses it; other keys are for other components.
-#[derive(Default, Deserialize)]
-#[serde(default)]
+/// What the host says of a call beside its input, as far as the guard uses it; other keys are for other components. A key of
+/// another type than it should have counts as absent, whatever the others say.
+#[derive(Default)]
 struct CallContext {
     /// What earlier calls of the session left behind.
-    memory: serde_json::Value,
+    memory: call::Memory,
     /// The shell that runs the text, where it is not one that bash stands for.
     shell: Option<String>,
     /// Whether the text is typed into a terminal that the person does not see.
@@ -299,7 +298,22 @@ struct CallContext {
     /// Other paths of the workspace.
     workspace_names: Vec<String>,
     /// What has happened in the session.
-    events: Option<serde_json::Value>,
+    events: Option<call::Events>,
+}
+
+impl CallContext {
+    fn read(text: &str) -> Self {
+        let context: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+        let flag = |key: &str| context.get(key).and_then(serde_json::Value::as_bool).unwrap_or_default();
+        CallContext {
+            memory: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
+            shell: context.get("shell").and_then(serde_json::Value::as_str).map(str::to_owned),
+            typed_unseen: flag("typed_unseen"),
+            paths_only: flag("paths_only"),
+            workspace_names: texts(&context, "workspace_names"),
+            events: context.get("events").and_then(call::Events::read),
+        }
+    }
 }
 
 /// A call as the guard knows it.
@@ -318,10 +332,10 @@ fn judged(call: ToolCall, contents: bool, context: CallContext) -> call::Call {
         home: call.home,
         workspace: call.workspace_root,
         workspace_names: context.workspace_names,
-        earlier: call::Memory::read(&context.memory),
+        earlier: context.memory,
         typed_unseen: context.typed_unseen,
         paths_only: context.paths_only,
-        events: context.events.as_ref().and_then(call::Events::read),
+        events: context.events,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The crate's own types to and from those that wasmtime generates from the contract.
 //!
-//! Both directions are written once, by the names of fields and cases, so that the compiler notices whatever one side has and
-//! the other has not.
+//! Both directions are written once, by the names of fields and cases, so that the compiler notices what the
+//! target has and the source has not. A field that is new in the contract has to be added here.
 
 use crate::bindings::exports::toolgate::plugin as hooks;
 use crate::bindings::toolgate::plugin::{files, git, message, terminal, types};

@@ -4,15 +4,18 @@
 //! WebAssembly component that can reach nothing by itself; this crate loads it, gives it the few capabilities
 //! that it was granted, limits what it may use, and starts it anew when it fails.
 //!
-//! ```no_run
+#![cfg_attr(feature = "cranelift", doc = "```no_run")]
+#![cfg_attr(not(feature = "cranelift"), doc = "```ignore")]
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! # let component: &[u8] = &[];
-//! use toolgate_host::{Capabilities, Decision, Engine, Gate, Plugin, Session, ToolCall};
+//! use std::path::Path;
+//! use toolgate_host::{Capabilities, Decision, Engine, Gate, Plugin, ToolCall};
 //!
 //! let engine = Engine::new()?;
 //! let plugin = Plugin::compile(&engine, "guard", component)?;
-//! let gate = Gate::new(plugin, Session::in_folder("/home/dev/project"), Capabilities::denied());
-//! let verdict = gate.judge(&ToolCall::shell("rm -rf /", "/home/dev/project")).await;
+//! // With the rules that are in force in this folder.
+//! let opened = Gate::in_folder(plugin, Path::new("/home/dev/project"), Capabilities::denied()).await?;
+//! let verdict = opened.value.judge(&ToolCall::shell("rm -rf /", "/home/dev/project")).await;
 //! assert!(matches!(verdict.decision, Decision::Block(_)));
 //! # Ok(())
 //! # }
@@ -34,6 +37,7 @@
 //! | [`redact`] | taking secrets out of texts | deciding anything |
 //! | [`last_good`] | rule files as they were when they could last be used | whether one can be used |
 //! | [`rule_files`] | which rule files are in force where | what is in them |
+//! | [`user_env`] | whether `HOME` and its like are the user's | reading them |
 //! | `opening` | a gate that was started with them, as they are or last were | finding them |
 //! | [`private`] | files that are the user's alone | what is in them |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
@@ -50,7 +54,7 @@
 //! | `peers` | the trackers and predicates of several components | what rules make of them |
 //! | `role` | a call to a verdict, a result to an addition, a text to what it does, with recovery | any agent's dialect |
 //!
-//! Invariant: this crate knows no agent and no rule. Agents' dialects are in the command line, rules in the guest.
+//! Invariant: this crate knows no agent and no rule. Agents' dialects are in `toolgate-agents`, rules in the guest.
 
 pub mod audit;
 mod bindings;
@@ -86,6 +90,7 @@ mod session;
 mod snapshot;
 mod state;
 mod text;
+pub mod user_env;
 mod verdict;
 mod version;
 #[cfg(feature = "wasi")]

@@ -1,6 +1,6 @@
 //! From rule files to a gate that was started with them, as they are or last were.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::json;
 
@@ -12,6 +12,7 @@ use crate::last_good::LastGood;
 use crate::role::Gate;
 use crate::rule_files::{RuleFilesError, UserFolders, project_root};
 use crate::session::Session;
+use crate::user_env;
 
 /// Something that was started with rule files.
 ///
@@ -53,6 +54,9 @@ pub enum OpenError {
     /// There is no telling which rules are in force.
     #[error(transparent)]
     Rules(#[from] RuleFilesError),
+    /// A variable that says where the user's rules are leads into the folder that is worked in. Which one, and why.
+    #[error("{0}")]
+    Environment(String),
     /// The folder is no absolute path in UTF-8.
     #[error("{0} is not an absolute path in UTF-8")]
     Folder(PathBuf),
@@ -62,11 +66,15 @@ pub enum OpenError {
 }
 
 impl Gate {
-    /// A gate with the rules that the command `toolgate` goes by in this folder, started: those of whoever runs this program,
-    /// and those of the project that the folder is in.
+    /// A gate with the rules that the command `toolgate` reads in this folder, started: those of whoever runs this program,
+    /// and those of the project that the folder is in. Rules of other projects that a call's directory may be in are not read,
+    /// and installed plugins are not loaded.
     ///
     /// It does what the command does with a rule file that cannot be used as a whole: its last valid version counts, which the
-    /// user's state folder has. `granted` is what the gate may reach besides files, which it always may: they are set here.
+    /// user's state folder has. The command opens a gate for each call. One that lives longer does not see that a rule file
+    /// was changed, and reads those that are there when it starts a new instance after a failure: open one anew when they
+    /// change. `granted` is what the gate may reach besides files, which it always may: they are set here, and those that were
+    /// granted before are not used.
     ///
     /// ```no_run
     /// # async fn example(plugin: toolgate_host::Plugin) -> Result<(), toolgate_host::OpenError> {
@@ -84,13 +92,16 @@ impl Gate {
     /// ```
     ///
     /// # Errors
-    /// If the home folder is unknown, the folder is not absolute, or the component does not start. Rule files that cannot be
+    /// If the home folder is unknown, a variable that says where the user's files are leads into the project, the folder is not
+    /// absolute, or the component does not start. Rule files that cannot be
     /// used are no error; `started.diagnostics` has them.
     pub async fn in_folder(
         plugin: impl Into<Slot>,
         folder: &Path,
         granted: Capabilities,
     ) -> Result<Opened<Gate>, OpenError> {
+        let root = project_root(folder).to_string_lossy().into_owned();
+        user_env::variables(&root, None).map_err(OpenError::Environment)?;
         Self::of_user(plugin, &UserFolders::of_environment()?, folder, granted).await
     }
 
@@ -106,10 +117,16 @@ impl Gate {
     ) -> Result<Opened<Gate>, OpenError> {
         let text = |path: &Path| path.to_str().filter(|_| path.is_absolute()).map(str::to_owned);
         let named = |path: &Path| text(path).ok_or_else(|| OpenError::Folder(path.to_owned()));
+        // Behind a link `..` is not what it looks like.
+        let dots = folder.components().any(|part| part == Component::ParentDir);
+        let folder = &if dots { folder.canonicalize().unwrap_or(folder.to_owned()) } else { folder.to_owned() };
         let root = project_root(folder);
-        // Rules keep agents from what decides about them.
-        let own: Vec<&str> =
-            [Some(user.configuration()), user.state()].into_iter().flatten().filter_map(Path::to_str).collect();
+        // Rules keep agents from what decides about them, by the name that it has and by where that leads.
+        let places = [Some(user.configuration()), user.state()].into_iter().flatten();
+        let mut own: Vec<PathBuf> =
+            places.flat_map(|place| [Some(place.to_owned()), place.canonicalize().ok()]).flatten().collect();
+        own.dedup();
+        let own: Vec<&str> = own.iter().filter_map(|place| place.to_str()).collect();
         let context = json!({ "schema": 1, "own": own }).to_string();
         let session = Session::in_folder(named(folder)?).with_workspace_root(named(&root)?);
         let session = session.with_home(named(user.home())?).with_context(context);

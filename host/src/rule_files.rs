@@ -128,17 +128,16 @@ impl UserFolders {
     }
 
     /// The rule files that are in force: the user's, then those of the projects that these folders are in. More rules can only
-    /// forbid more, so each project that a call may be about counts.
+    /// forbid more, so each project that a call may be about counts. A relative path is one below the current folder.
     pub fn layers(&self, folders: &[&Path]) -> LocalFiles {
+        let folders: Vec<PathBuf> =
+            folders.iter().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf())).collect();
         let mut files = self.rule_files().into_iter().fold(LocalFiles::new(), |files, path| match by_others(&path) {
             None => files.user_rules(path),
             // Whoever may have written it: what it forbids is forbidden, and what it lifts is not.
             Some(_) => files.project_rules(path),
         });
-        let mut folders = folders.to_vec();
-        folders.dedup();
-        let mut roots: Vec<PathBuf> =
-            folders.into_iter().flat_map(|folder| [folder.to_path_buf(), project_root(folder)]).collect();
+        let mut roots: Vec<PathBuf> = folders.into_iter().flat_map(|folder| [project_root(&folder), folder]).collect();
         roots.sort();
         roots.dedup();
         let mut hidden = vec![self.home.clone()];

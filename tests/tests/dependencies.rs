@@ -233,6 +233,12 @@ fn a_verdict_needs_no_compiler() {
     let without = ["cranelift-codegen", "notify", "rayon", "toolgate-capabilities", "unicode-width", "wasmtime-wasi"];
     let wrong: Vec<String> = without.iter().filter(|name| verdict.contains(**name)).map(ToString::to_string).collect();
     none("a verdict needs", &wrong);
+    for package in ["toolgate-builtin", "toolgate-capabilities"] {
+        let found = needs(&["--package", package, "--no-default-features"]);
+        let wrong: Vec<&&str> =
+            ["cranelift-codegen", "wasmtime-wasi"].iter().filter(|name| found.contains(**name)).collect();
+        assert!(wrong.is_empty(), "{package} needs {wrong:?}");
+    }
     let all = needs(&["--package", "toolgate-host"]);
     assert!(all.contains("cranelift-codegen") && all.contains("wasmtime-wasi"), "by default both are there: {all:?}");
     assert!(verdict.len() + 60 < all.len(), "{} instead of {}", verdict.len(), all.len());

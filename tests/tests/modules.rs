@@ -12,7 +12,7 @@ use toolgate_tests::root;
 const ARROWS: &[(&str, &[&str])] = &[
     ("guest", &["guest/pools", "guest/rules", "guest/shell", "plain"]),
     ("guest/examples/kubectl", &["guest/sdk"]),
-    ("guest/rules", &["guest/commands", "guest/shell", "plain"]),
+    ("guest/rules", &["guest/commands", "guest/shell"]),
     ("guest/scripts", &["guest/commands", "guest/shell-syntax"]),
     ("guest/shell", &["guest/commands", "guest/scripts", "guest/shell-syntax"]),
     ("host", &["guest/commands", "host/private", "plain"]),

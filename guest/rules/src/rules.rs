@@ -499,11 +499,6 @@ impl Guard {
             .collect()
     }
 
-    /// Whether a rule asks which events there are.
-    pub fn asks_for_events(&self) -> bool {
-        self.asks_for_events
-    }
-
     /// Every observer.
     pub fn observers(&self) -> impl Iterator<Item = Watching> {
         self.observers.iter().map(Observer::watching)

@@ -18,7 +18,7 @@ use super::{Language, ScriptEffect, ScriptEffectKind, Setting, Text};
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
 /// More effects than this are not listed, and the script counts as one that is not read.
-const MOST_DEEDS: usize = 4096;
+const MAX_EFFECTS: usize = 4096;
 /// If more parts than this are not read, it does not matter what they name.
 const MOST_SKIPPED: usize = 64;
 
@@ -113,7 +113,7 @@ impl Evaluator {
     }
 
     pub(super) fn effect(&mut self, mut what: ScriptEffectKind, at: &Range<usize>) {
-        if self.effects.len() >= MOST_DEEDS {
+        if self.effects.len() >= MAX_EFFECTS {
             self.unread();
             return;
         }
@@ -174,7 +174,7 @@ impl Evaluator {
         let mut seen = HashSet::new();
         while let Some((tokens, part)) = parts.pop() {
             for token in tokens.list.get(part).unwrap_or_default() {
-                if names_a_deed(token, &acting) {
+                if names_an_effect(token, &acting) {
                     return true;
                 }
                 if let Kind::Name(name) = &token.kind
@@ -273,12 +273,12 @@ fn texts(what: &mut ScriptEffectKind) -> Vec<&mut Text> {
 }
 
 /// Whether a token is the last part of the name of a call that touches files or processes, or such a call itself.
-fn names_a_deed(token: &Token, acting: &HashSet<&'static str>) -> bool {
+fn names_an_effect(token: &Token, acting: &HashSet<&'static str>) -> bool {
     match &token.kind {
         Kind::Name(name) => acting.contains(name.as_str()),
         Kind::Shell(_) | Kind::Code(_) => true,
         Kind::Text(parts) => parts.iter().any(|part| match part {
-            Part::Code { tokens, .. } => tokens.list.iter().any(|token| names_a_deed(token, acting)),
+            Part::Code { tokens, .. } => tokens.list.iter().any(|token| names_an_effect(token, acting)),
             Part::Text(_) => false,
         }),
         _ => false,

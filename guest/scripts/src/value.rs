@@ -10,7 +10,7 @@ use toolgate_shell_syntax::path;
 use toolgate_shell_syntax::word::in_quotes;
 
 /// Stands for an unknown part of a text.
-pub(super) const HOLE: char = '\0';
+pub(super) const HOLE: char = toolgate_shell_syntax::glob::HOLE;
 /// Stands for the home directory in a text, until it is known whether the text is a path or shell text.
 pub(super) const HOME: char = '\u{1}';
 /// A text longer than this is unknown.

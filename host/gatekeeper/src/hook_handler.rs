@@ -26,7 +26,8 @@ use crate::plugins::Plugins;
 use crate::session::{self, SessionState};
 use crate::terminal_verdicts::TerminalVerdicts;
 use crate::watch::{ObservedEvent, Watch};
-use crate::{ancestry, gate_builder, hook_env, hook_files, hook_heartbeat, observers, path_hints};
+use crate::{ancestry, gate_builder, hook_files, hook_heartbeat, observers, path_hints};
+use toolgate_host::user_env;
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -127,7 +128,7 @@ impl HookHandler<'_> {
         let elsewhere = scene.guessed && !matches!(&about, EventPayload::Start(reason) if reason != GOES_ON);
         let kept = elsewhere.then(|| session::load(self.agent.name(), &scene));
         let root = kept.as_ref().and_then(|kept| kept.root.as_deref());
-        if let Err(why) = hook_env::variables(&scene.root, root) {
+        if let Err(why) = user_env::variables(&scene.root, root) {
             if !moment.when.gates() {
                 if let (EventPayload::Start(_), false) = (&about, elsewhere) {
                     // What is known of where the session was before is no excuse for where it is now.

@@ -12,7 +12,6 @@
 //! | `fuzzing` | what has to hold of every payload, for the fuzz targets |
 //! | `gate_builder` | the gate that is started where a call is |
 //! | `gates` | everyone who judges a call |
-//! | `hook_env` | whether the variables of a hook are the person's |
 //! | `hook_files` | files of projects that have an agent ask Toolgate, and those that are gone |
 //! | `hook_handler` | from an agent's event to its answer |
 //! | `hook_heartbeat` | when an agent's hook was last called |
@@ -41,7 +40,6 @@ pub mod frames;
 pub mod fuzzing;
 pub mod gate_builder;
 pub mod gates;
-mod hook_env;
 pub mod hook_files;
 pub mod hook_handler;
 pub mod hook_heartbeat;

@@ -82,10 +82,10 @@ mod linux {
 
     use super::SWITCH;
     use crate::gate_builder;
-    use crate::hook_env::VARIABLES;
     use crate::judge::{Judged, Life, Question, evaluate_in_process};
     use crate::peer::{Identity, Peer};
     use crate::plugin::loaded::installed;
+    use toolgate_host::user_env::VARIABLES;
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
     const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);

@@ -178,8 +178,8 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
     }
     let script = Sed::read(&text);
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for deed in scripts::read(Language::Sed, &text, Setting::TEXT).effects {
-        match deed.what {
+    for effect in scripts::read(Language::Sed, &text, Setting::TEXT).effects {
+        match effect.what {
             ScriptEffectKind::Read(Text::Known(name)) => reads.push(name),
             ScriptEffectKind::Write(Text::Known(name)) => writes.push(name),
             _ => {}

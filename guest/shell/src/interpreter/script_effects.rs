@@ -54,19 +54,19 @@ impl Interpreter<'_> {
         let read = read(language, &source, setting.clone());
         // The folders that it goes back to.
         let mut left = Vec::new();
-        for deed in read.effects {
+        for effect in read.effects {
             if self.failure.is_some() {
                 break;
             }
             let span = match text.at {
                 // Of an input the last line may end where the text does not: a shell puts that end there.
                 Some(at) => {
-                    let [start, end] = [deed.at.start, deed.at.end].map(|place| (at + place).min(text.span.end));
+                    let [start, end] = [effect.at.start, effect.at.end].map(|place| (at + place).min(text.span.end));
                     Span { start, end }
                 }
                 None => text.span,
             };
-            match deed.what {
+            match effect.what {
                 ScriptEffectKind::Return => {
                     if let Some(folders) = left.pop() {
                         state.folders = folders;
@@ -78,7 +78,7 @@ impl Interpreter<'_> {
                 ScriptEffectKind::Chdir(_) => left.push(state.folders.clone()),
                 _ => {}
             }
-            state = self.deed(language, &setting, deed.what, span, state);
+            state = self.script_effect(language, &setting, effect.what, span, state);
         }
         if !read.complete {
             let stamp = self.change();
@@ -131,7 +131,7 @@ impl Interpreter<'_> {
         state
     }
 
-    fn deed(
+    fn script_effect(
         &mut self,
         language: Language,
         setting: &Setting,
@@ -145,7 +145,7 @@ impl Interpreter<'_> {
             // As a command, since it is about the mode as much as about the path.
             ScriptEffectKind::Mode { path, mode: Some(mode) } => {
                 let words = vec![scripts::Text::Known("chmod".to_owned()), scripts::Text::Known(mode), path];
-                self.deed(language, setting, ScriptEffectKind::Run(words), span, state)
+                self.script_effect(language, setting, ScriptEffectKind::Run(words), span, state)
             }
             ScriptEffectKind::Shell(text) => {
                 let text = word(text);
@@ -192,18 +192,18 @@ impl Interpreter<'_> {
             ScriptEffectKind::In { folder, what } => {
                 if !is_told(&folder, &what, span, &state) {
                     let text = scripts::Text::Shape(Value::HOLE.to_string());
-                    return self.deed(language, setting, ScriptEffectKind::Shell(text), span, state);
+                    return self.script_effect(language, setting, ScriptEffectKind::Shell(text), span, state);
                 }
                 let outer = state.folders.clone();
                 if let scripts::Text::Known(_) = folder {
-                    state = self.deed(language, setting, ScriptEffectKind::Chdir(folder), span, state);
+                    state = self.script_effect(language, setting, ScriptEffectKind::Chdir(folder), span, state);
                 } else {
                     // It may be the same one: what the text has put there is run there.
                     (state.folders.known, state.folders.open) = (false, true);
                 }
                 let stamp = self.change();
                 state.files.leave_folder(stamp);
-                state = self.deed(language, setting, *what, span, state);
+                state = self.script_effect(language, setting, *what, span, state);
                 state.folders = outer;
                 let stamp = self.change();
                 state.files.leave_folder(stamp);
@@ -236,7 +236,7 @@ impl Interpreter<'_> {
                 let before = state.clone();
                 let command = Command::bare(Vec::new(), span, 0);
                 self.record(slot, command, &before, &mut state);
-                let effects = deed_effects(what, span, &before, home.as_deref());
+                let effects = effects_of(what, span, &before, home.as_deref());
                 if !self.elsewhere && self.runs(&before) != Runs::Never {
                     self.apply(&effects, &mut state);
                     if let Some(command) = self.commands.get_mut(slot) {
@@ -303,7 +303,7 @@ fn effect_word(text: scripts::Text, span: Span, home: Option<&str>) -> Word {
     }
 }
 
-fn deed_effects(what: ScriptEffectKind, span: Span, state: &ShellState, home: Option<&str>) -> Vec<Effect> {
+fn effects_of(what: ScriptEffectKind, span: Span, state: &ShellState, home: Option<&str>) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut add = |kind: EffectKind, path: scripts::Text, recursive: bool, folder: bool, copied: bool| {
         let word = effect_word(path, span, home);

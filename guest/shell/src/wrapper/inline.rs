@@ -193,5 +193,8 @@ pub(super) fn bun(call: Call<'_>) -> Vec<NestedCommand> {
 fn sed_acts(script: &str) -> bool {
     let script = toolgate_scripts::read(Language::Sed, script, Setting::TEXT);
     !script.complete
-        || script.effects.iter().any(|deed| !matches!(deed.what, ScriptEffectKind::Read(_) | ScriptEffectKind::List(_)))
+        || script
+            .effects
+            .iter()
+            .any(|effect| !matches!(effect.what, ScriptEffectKind::Read(_) | ScriptEffectKind::List(_)))
 }

@@ -1,4 +1,4 @@
-//! Whether the variables of a hook are the person's.
+//! Whether the variables of this process are the person's.
 //!
 //! Some of them say where the person's rules, permissions and plugins are. One that leads into the folder that the agent
 //! works in would make the project's files the person's, and whoever starts an agent below another, or sets variables for
@@ -7,11 +7,12 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use toolgate_agents::dirs::account_home;
-use toolgate_host::private::passed;
+use toolgate_private::passed;
+
+use crate::rule_files::account_home;
 
 /// The variables that say where something of the person's is.
-pub(crate) const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
+pub const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
 
 /// Those that say where sessions are kept.
 const OF_SESSIONS: [&str; 2] = ["HOME", "XDG_STATE_HOME"];
@@ -22,9 +23,16 @@ const OTHERS: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"];
 /// Whether each variable leads somewhere else than into the folder for which an agent was started: the one that is kept of
 /// its session, else this one.
 ///
+/// ```
+/// use toolgate_host::user_env;
+///
+/// // Whoever works in a folder that none of the variables leads into may go by them.
+/// assert!(user_env::variables("/nonexistent/project", None).is_ok());
+/// ```
+///
 /// # Errors
 /// Which one does not, as a sentence for the person.
-pub(crate) fn variables(folder: &str, kept: Option<&str>) -> Result<(), String> {
+pub fn variables(folder: &str, kept: Option<&str>) -> Result<(), String> {
     // What is kept in this folder was perhaps put there.
     among(set(&OF_SESSIONS), Path::new(folder), account_home)?;
     match kept {
