@@ -26,7 +26,7 @@ pub const MARK: &str = "[redacted]";
 /// ```
 /// use toolgate_host::redact::redacted;
 ///
-/// assert_eq!(redacted("curl -u dev:hunter2 https://example.org"), "curl -u [redacted] https://example.org");
+/// assert_eq!(redacted("curl -u dev:hunter2 https://example.org"), "curl -u dev:[redacted] https://example.org");
 /// ```
 pub fn redacted(text: &str) -> String {
     slice(text, &secrets(text), 0..text.len())
