@@ -42,6 +42,30 @@ fn what_nothing_brings_back_asks_by_default() {
     each_gets_its_verdict(&file);
 }
 
+/// Where the folder of a call is not known, only path rules count; those that keep the gate's own files are among them.
+#[test]
+fn only_path_rules_count_where_only_they_are_asked_for() {
+    let mut guard = Guard::new();
+    guard.keep(&["/home/dev/.config/toolgate".to_owned()], Some("/home/dev"));
+    // A rule's name does not make it a path rule.
+    let rules = b"rules: [{name: 'Paths: x', program: deploy, reason: no}]";
+    assert_eq!(guard.load("rules.yaml", Layer::User, rules), []);
+    // The command, what all rules say of it, and what path rules say.
+    let cases = [
+        ("cat ~/.ssh/id_rsa", "block", "block"),
+        ("echo x > ~/.config/toolgate/toolgate.yaml", "block", "block"),
+        ("git push --force", "ask", "pass"),
+        ("git push --force; cat ~/.ssh/id_rsa", "block", "block"),
+        ("deploy", "block", "pass"),
+    ];
+    for (command, all, paths) in cases {
+        for (paths_only, expected) in [(false, all), (true, paths)] {
+            let call = Call { paths_only, ..call(&serde_json::json!({ "command": command })) };
+            assert_eq!(named(&guard.judge(&call, &mut NoHost)), expected, "{command} {paths_only}");
+        }
+    }
+}
+
 fn each_gets_its_verdict(cases: &Cases) {
     let built_in = Guard::new();
     cases.each(|line| {
