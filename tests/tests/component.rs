@@ -156,6 +156,31 @@ async fn hostile_texts_are_answered_by_the_component_itself() {
     }
 }
 
+/// What is not written as the contract says lifts nothing, and hides nothing of what is.
+#[tokio::test]
+async fn a_key_of_a_context_that_is_wrong_counts_as_absent() {
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let gate = Gate::new(plugin, Session::in_folder("/project"), Capabilities::denied());
+    // The context, and whether only path rules count by it.
+    let cases = [
+        ("", false),
+        ("no JSON", false),
+        ("[true]", false),
+        (r#"{"paths_only": 1}"#, false),
+        (r#"{"paths_only": null, "memory": 5, "shell": [], "events": "x"}"#, false),
+        (r#"{"paths_only": true}"#, true),
+        (r#"{"workspace_names": null, "typed_unseen": "x", "memory": [], "shell": 1, "paths_only": true}"#, true),
+    ];
+    for (context, paths_only) in cases {
+        let judged = async |command: &str| {
+            gate.judge(&ToolCall::shell(command, "/project").with_context(context)).await.decision
+        };
+        let pushed = judged("git push --force").await;
+        assert_eq!(matches!(pushed, Decision::Pass), paths_only, "{context}: {pushed:?}");
+        assert!(matches!(judged("cat /home/dev/.ssh/id_rsa").await, Decision::Block(_)), "{context}");
+    }
+}
+
 #[tokio::test]
 async fn analyses_are_those_of_the_logic() {
     let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
