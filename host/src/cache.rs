@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 use wasmtime::component::Component;
 
-use crate::digest::Measure;
+use crate::digest::Digest;
 use crate::disk_store::{Entries, Kind};
 use crate::precompiled;
 
@@ -34,7 +34,7 @@ pub struct Cache(Entries);
 
 /// What an entry is found by.
 pub(crate) struct Key {
-    pub(crate) component: Measure,
+    pub(crate) component: Digest,
     name: String,
 }
 
@@ -42,7 +42,7 @@ impl Key {
     pub(crate) fn of(engine: &wasmtime::Engine, component: &[u8]) -> Self {
         let mut fit = Sha(Sha256::new());
         engine.precompile_compatibility_hash().hash(&mut fit);
-        let component = Measure::of(component);
+        let component = Digest::of(component);
         let fit = u64::from_be_bytes(first(fit.0.finalize().as_slice()));
         Key { name: format!("{}-{fit:016x}", component.sha256), component }
     }
@@ -78,11 +78,11 @@ impl Cache {
         self.0.folder()
     }
 
-    /// The component and the measure of its code, if there is an entry that can be used.
-    pub(crate) fn get(&self, engine: &wasmtime::Engine, key: &Key) -> Option<(Component, Measure)> {
+    /// The component and the digest of its code, if there is an entry that can be used.
+    pub(crate) fn get(&self, engine: &wasmtime::Engine, key: &Key) -> Option<(Component, Digest)> {
         let entry = self.0.get(&key.name)?;
         match precompiled::load_kept(engine, entry.content()) {
-            Ok(component) => Some((component, entry.measure)),
+            Ok(component) => Some((component, entry.digest)),
             Err(error) => {
                 self.0.unfit(&key.name, &format!("{error:#}"));
                 None

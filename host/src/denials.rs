@@ -109,11 +109,11 @@ mod tests {
     use crate::audit::RecordingAudit;
     use crate::capability::Capabilities;
     use crate::capability_grants::Granted;
-    use crate::digest::Measure;
+    use crate::digest::Digest;
     use crate::{CapabilityError, Level};
 
     fn plugin(name: &str) -> Description {
-        let of = Measure::of(name.as_bytes());
+        let of = Digest::of(name.as_bytes());
         Description {
             name: name.to_owned(),
             exports: Vec::new(),

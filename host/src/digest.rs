@@ -6,20 +6,20 @@ use sha2::{Digest as _, Sha256};
 /// Digest and length of some bytes.
 ///
 /// ```
-/// use toolgate_host::Measure;
+/// use toolgate_host::Digest;
 ///
-/// let measure = Measure::of(b"a");
-/// assert!(measure.sha256.starts_with("ca978112ca1bbdca") && measure.bytes == 1);
+/// let digest = Digest::of(b"a");
+/// assert!(digest.sha256.starts_with("ca978112ca1bbdca") && digest.bytes == 1);
 /// ```
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
-pub struct Measure {
+pub struct Digest {
     /// In hexadecimal digits.
     pub sha256: String,
     /// The length.
     pub bytes: u64,
 }
 
-impl Measure {
+impl Digest {
     /// Measures these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         use std::fmt::Write as _;
@@ -28,13 +28,13 @@ impl Measure {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        Measure { sha256, bytes: bytes.len() as u64 }
+        Digest { sha256, bytes: bytes.len() as u64 }
     }
 
     /// The first 16 hexadecimal digits of the sha256 of some bytes: a name for a file, the same whatever this was built with.
     /// Sockets of code-lens are named so too, and its other clients look for just these.
     pub fn name_of(bytes: &[u8]) -> String {
-        let mut name = Measure::of(bytes).sha256;
+        let mut name = Digest::of(bytes).sha256;
         name.truncate(16);
         name
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, OFlags};
 use toolgate_private::{Folder, Others, PrivateError, system};
 
-use crate::digest::Measure;
+use crate::digest::Digest;
 
 /// How long after somebody has begun to make an entry it is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(600);
@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     bytes: Vec<u8>,
     start: usize,
     #[cfg_attr(not(feature = "cranelift"), expect(dead_code, reason = "code has one that is asked for"))]
-    pub(crate) measure: Measure,
+    pub(crate) digest: Digest,
 }
 
 impl Entry {
@@ -193,7 +193,7 @@ impl Entries {
 impl Kind {
     /// The entry of this name for a content.
     pub(crate) fn entry(&self, name: &str, content: &[u8]) -> Vec<u8> {
-        [self.mark, name.as_bytes(), b" ", Measure::of(content).sha256.as_bytes(), b"\n", content].concat()
+        [self.mark, name.as_bytes(), b" ", Digest::of(content).sha256.as_bytes(), b"\n", content].concat()
     }
 
     /// What was read, if it was written under this name and has the digest that it names.
@@ -201,8 +201,8 @@ impl Kind {
         let rest = bytes.strip_prefix(self.mark)?.strip_prefix(name.as_bytes())?.strip_prefix(b" ")?;
         let (digest, content) = rest.split_at_checked(64)?;
         let content = content.strip_prefix(b"\n")?;
-        let (measure, start) = (Measure::of(content), bytes.len() - content.len());
-        (measure.sha256.as_bytes() == digest).then_some(Entry { bytes, start, measure })
+        let (own, start) = (Digest::of(content), bytes.len() - content.len());
+        (own.sha256.as_bytes() == digest).then_some(Entry { bytes, start, digest: own })
     }
 }
 

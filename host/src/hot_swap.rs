@@ -108,9 +108,9 @@ pub(crate) struct Generation {
 /// ```no_run
 /// # #[cfg(feature = "cranelift")]
 /// # async fn example(plugin: toolgate_host::Plugin, build: Vec<u8>) -> Result<(), toolgate_host::SwapError> {
-/// use toolgate_host::{Capabilities, Capability, Gate, Granted, Session, Slot};
+/// use toolgate_host::{Capabilities, Capability, Gate, Granted, Session, HotSwap};
 ///
-/// let slot = Slot::new(plugin);
+/// let slot = HotSwap::new(plugin);
 /// let gate = Gate::new(slot.clone(), Session::in_folder("/home/dev/project"), Capabilities::denied());
 /// // The gate goes on with the new build from its next call. If that is not fit, it goes on with this one.
 /// slot.replace(build, &Granted::to([Capability::Log])).await?;
@@ -118,7 +118,7 @@ pub(crate) struct Generation {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Slot(Arc<Inner>);
+pub struct HotSwap(Arc<Inner>);
 
 struct Inner {
     name: String,
@@ -133,25 +133,25 @@ struct Generations {
     older: Vec<Weak<Generation>>,
 }
 
-impl std::fmt::Debug for Slot {
+impl std::fmt::Debug for HotSwap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slot").field("name", &self.0.name).field("generation", &self.generation()).finish()
+        f.debug_struct("HotSwap").field("name", &self.0.name).field("generation", &self.generation()).finish()
     }
 }
 
-impl From<Plugin> for Slot {
+impl From<Plugin> for HotSwap {
     fn from(plugin: Plugin) -> Self {
-        Slot::new(plugin)
+        HotSwap::new(plugin)
     }
 }
 
-impl Slot {
+impl HotSwap {
     /// A slot with this plugin as its first generation.
     pub fn new(plugin: Plugin) -> Self {
         let name = plugin.name.clone();
         let current = Arc::new(Generation { number: 1, plugin });
         let generations = Mutex::new(Generations { current, older: Vec::new() });
-        Slot(Arc::new(Inner { name, generations, turn: tokio::sync::Mutex::default() }))
+        HotSwap(Arc::new(Inner { name, generations, turn: tokio::sync::Mutex::default() }))
     }
 
     /// The plugin's name, the same in every generation.
@@ -196,7 +196,7 @@ impl Slot {
     /// The same for a build that is compiled already.
     ///
     /// # Errors
-    /// As for [`Slot::replace`].
+    /// As for [`HotSwap::replace`].
     pub async fn put(&self, new: Plugin, granted: &Granted) -> Result<u64, SwapError> {
         let _turn = self.0.turn.lock().await;
         self.admit(new, granted).await

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toolgate_private::{PrivateError, PrivateFile, state_folder};
 
-use crate::Measure;
+use crate::Digest;
 
 /// Copies of rule files.
 ///
@@ -40,7 +40,7 @@ impl LastGood {
     }
 
     fn file(&self, path: &Path) -> PrivateFile {
-        let name = Measure::of(path.as_os_str().as_bytes()).sha256;
+        let name = Digest::of(path.as_os_str().as_bytes()).sha256;
         PrivateFile::new(&self.folder.join(name + ".yaml"))
     }
 

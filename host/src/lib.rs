@@ -103,14 +103,14 @@ pub use capability::{Capabilities, Capability, CapabilityError, Truth};
 pub use capability_grants::{Denials, Granted};
 pub use decide::{Decided, Person, Policy, Question};
 pub use denials::AuditedDenials;
-pub use digest::Measure;
+pub use digest::Digest;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
 pub use events::{
     Addition, Diagnostic, End, Level, Lines, ProvidedTool, Signal, Span, Started, ToolOutput, ToolResult, Turn, Update,
 };
-pub use hot_swap::{Slot, SwapError};
-pub use memory_image::Initial;
+pub use hot_swap::{HotSwap, SwapError};
+pub use memory_image::MemoryImage;
 pub use opening::{OpenError, Opened, open};
 pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};

@@ -22,15 +22,15 @@ use crate::snapshot::{PAGE, Snapshot};
 
 /// What the memory of a component holds when it starts, but for zeros before and after.
 #[derive(Clone, Copy, Debug)]
-pub struct Initial {
+pub struct MemoryImage {
     pub(crate) bytes: &'static [u8],
     start: usize,
 }
 
-impl Initial {
+impl MemoryImage {
     /// Names these bytes, which begin at this address of the component's memory.
     pub const fn new(bytes: &'static [u8], start: usize) -> Self {
-        Initial { bytes, start }
+        MemoryImage { bytes, start }
     }
 }
 
@@ -72,7 +72,7 @@ impl Drop for Last {
 
 /// A memory that can be looked at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watched(Arc<OnceLock<(Initial, Arc<Reserved>)>>);
+pub(crate) struct Watched(Arc<OnceLock<(MemoryImage, Arc<Reserved>)>>);
 
 /// What is in the memory of this store that was not at the start. None if it is not watched, or not known in whole pages. While the
 /// store is borrowed nothing runs that could write to it.
@@ -96,17 +96,17 @@ pub(crate) fn changed<T>(store: &mut Store<T>, watched: fn(&T) -> Option<&Watche
 
 /// Makes the memories of one component, all of which start like this.
 pub(crate) struct Memories {
-    initial: Initial,
+    initial: MemoryImage,
     source: OnceLock<Option<file::Part>>,
 }
 
 impl Memories {
-    pub(crate) fn new(initial: Initial) -> Self {
+    pub(crate) fn new(initial: MemoryImage) -> Self {
         Memories { initial, source: OnceLock::new() }
     }
 
     fn make(&self, minimum: usize, reserved: usize, like: Option<&Snapshot>) -> Result<Reserved, String> {
-        let Initial { bytes, start } = self.initial;
+        let MemoryImage { bytes, start } = self.initial;
         if start + bytes.len() > minimum {
             return Err(format!("a memory of {minimum} bytes does not match {} bytes", bytes.len()));
         }
@@ -359,7 +359,7 @@ mod tests {
 
     static IMAGE: Pages = Pages([7; 8_192]);
 
-    fn memory(initial: Initial, minimum: usize) -> Result<Box<dyn LinearMemory>, String> {
+    fn memory(initial: MemoryImage, minimum: usize) -> Result<Box<dyn LinearMemory>, String> {
         let kind = wasmtime::MemoryType::new(4, None);
         Memories::new(initial).new_memory(kind, minimum, None, Some(1 << 20), 1 << 16)
     }
@@ -374,7 +374,7 @@ mod tests {
     fn a_memory_starts_as_it_was_left() {
         // From the file, and what is not at the border of a page by copying.
         for bytes in [&IMAGE.0[..], &IMAGE.0[1..]] {
-            let initial = Initial::new(bytes, 4_096);
+            let initial = MemoryImage::new(bytes, 4_096);
             let mapped = file::Part::holding(bytes).is_some();
             assert_eq!(mapped, cfg!(target_os = "linux") && bytes.len() == 8_192);
             let mut one = memory(initial, 1 << 16).expect("a memory");
@@ -395,6 +395,6 @@ mod tests {
 
     #[test]
     fn a_memory_that_is_too_small_is_another_module_s() {
-        assert!(memory(Initial::new(&IMAGE.0, 4_096), 8_192).is_err());
+        assert!(memory(MemoryImage::new(&IMAGE.0, 4_096), 8_192).is_err());
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Action, Decision, Finding, Measure, ToolCall, ToolKind, Verdict};
+use crate::{Action, Decision, Digest, Finding, ToolCall, ToolKind, Verdict};
 use toolgate_private::{Folder, Others, PrivateError, state_folder};
 
 /// How long a grant may be good for at most. It is for a call that is about to be made again.
@@ -94,7 +94,7 @@ impl Grant {
         let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
         let whole = format!("{}\0{}\0{}\0{granted}", subject.sha256, subject.cwd, std::process::id());
         Ok(Grant {
-            id: Measure::of(whole.as_bytes()).sha256[..8].to_owned(),
+            id: Digest::of(whole.as_bytes()).sha256[..8].to_owned(),
             rules,
             sha256: subject.sha256,
             tool: subject.tool,
@@ -152,7 +152,7 @@ impl Subject {
             _ => (call.tool.clone(), ordered(&call.input)),
         };
         let cwd = Path::new(&call.cwd).canonicalize().ok().and_then(|real| real.into_os_string().into_string().ok());
-        Subject { sha256: Measure::of(text.as_bytes()).sha256, tool, cwd: cwd.unwrap_or_else(|| call.cwd.clone()) }
+        Subject { sha256: Digest::of(text.as_bytes()).sha256, tool, cwd: cwd.unwrap_or_else(|| call.cwd.clone()) }
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::capability::{Capabilities, LocalFiles};
 use crate::error::CallError;
 use crate::events::{Diagnostic, Level, Started};
-use crate::hot_swap::Slot;
+use crate::hot_swap::HotSwap;
 use crate::last_good::LastGood;
 use crate::role::Gate;
 use crate::rule_files::{RuleFilesError, UserFolders, project_root};
@@ -96,7 +96,7 @@ impl Gate {
     /// absolute, or the component does not start. Rule files that cannot be
     /// used are no error; `started.diagnostics` has them.
     pub async fn in_folder(
-        plugin: impl Into<Slot>,
+        plugin: impl Into<HotSwap>,
         folder: &Path,
         granted: Capabilities,
     ) -> Result<Opened<Gate>, OpenError> {
@@ -110,7 +110,7 @@ impl Gate {
     /// # Errors
     /// As for [`Gate::in_folder`].
     pub async fn of_user(
-        plugin: impl Into<Slot>,
+        plugin: impl Into<HotSwap>,
         user: &UserFolders,
         folder: &Path,
         granted: Capabilities,

@@ -11,7 +11,7 @@ use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as im
 use crate::cache::{Cache, Key};
 use crate::capability::Capability;
 use crate::capability::{self, ConfigFile, Files};
-use crate::digest::Measure;
+use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::precompiled::{self, Precompiled};
@@ -119,9 +119,9 @@ pub struct Description {
     /// The capabilities it asks for.
     pub imports: Vec<Import>,
     /// The component. Its digest is what audit entries name.
-    pub component: Measure,
+    pub component: Digest,
     /// The machine code made from it.
-    pub precompiled: Measure,
+    pub precompiled: Digest,
 }
 
 /// A capability that a component asks for.
@@ -144,7 +144,7 @@ impl Plugin {
     #[cfg(feature = "cranelift")]
     pub fn compile(engine: &Engine, name: &str, component: &[u8]) -> Result<Self, LoadError> {
         let (compiled, code) = compiled(engine, name, component)?;
-        Self::link(engine, name, &compiled, Measure::of(component), Measure::of(&code))
+        Self::link(engine, name, &compiled, Digest::of(component), Digest::of(&code))
     }
 
     /// Whether these bytes are a core module that can run, as a sentence if not.
@@ -170,22 +170,22 @@ impl Plugin {
         }
         let (compiled, code) = compiled(engine, name, component)?;
         cache.put(&key, &code);
-        Self::link(engine, name, &compiled, key.component, Measure::of(&code))
+        Self::link(engine, name, &compiled, key.component, Digest::of(&code))
     }
 
     /// Takes a component that was compiled when this program was built.
     pub fn precompiled(engine: &Engine, name: &str, precompiled: &Precompiled) -> Result<Self, LoadError> {
         let wrong = |error| LoadError::Precompiled { plugin: name.to_owned(), error };
         let component = precompiled::load(&engine.running(precompiled)?, precompiled).map_err(wrong)?;
-        Self::link(engine, name, &component, precompiled.component.measure(), precompiled.machine.measure())
+        Self::link(engine, name, &component, precompiled.component.digest(), precompiled.machine.digest())
     }
 
     fn link(
         engine: &Engine,
         name: &str,
         component: &Component,
-        measure: Measure,
-        precompiled: Measure,
+        digest: Digest,
+        precompiled: Digest,
     ) -> Result<Self, LoadError> {
         let ty = component.component_type();
         let runs_in = component.engine();
@@ -201,7 +201,7 @@ impl Plugin {
             .exports(runs_in)
             .filter_map(|(name, item)| matches!(item.ty, ComponentItem::ComponentInstance(_)).then(|| name.to_owned()));
         let description =
-            Description { name: name.to_owned(), exports: exports.collect(), imports, component: measure, precompiled };
+            Description { name: name.to_owned(), exports: exports.collect(), imports, component: digest, precompiled };
         let contract = |error| misfit(&description, error);
         let pre = linker(runs_in, with_wasi).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
         let hooks = Hooks::of(&pre, &description).map_err(contract)?;

@@ -11,8 +11,8 @@
 
 use wasmtime::component::Component;
 
-use crate::digest::Measure;
-use crate::memory_image::Initial;
+use crate::digest::Digest;
+use crate::memory_image::MemoryImage;
 
 /// A component as machine code, inside this program's image.
 ///
@@ -29,21 +29,21 @@ use crate::memory_image::Initial;
 #[derive(Clone, Copy, Debug)]
 pub struct Precompiled {
     pub(crate) code: &'static [u8],
-    pub(crate) memory: Initial,
-    pub(crate) component: Digest,
-    pub(crate) machine: Digest,
+    pub(crate) memory: MemoryImage,
+    pub(crate) component: StaticDigest,
+    pub(crate) machine: StaticDigest,
 }
 
 /// A digest that is known when the program is built.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Digest {
+pub(crate) struct StaticDigest {
     pub(crate) sha256: &'static str,
     pub(crate) bytes: u64,
 }
 
-impl Digest {
-    pub(crate) fn measure(self) -> Measure {
-        Measure { sha256: self.sha256.to_owned(), bytes: self.bytes }
+impl StaticDigest {
+    pub(crate) fn digest(self) -> Digest {
+        Digest { sha256: self.sha256.to_owned(), bytes: self.bytes }
     }
 }
 
@@ -56,15 +56,15 @@ impl Precompiled {
     /// boundary of a mapping that nothing writes to.
     pub const unsafe fn new(
         code: &'static [u8],
-        memory: Initial,
+        memory: MemoryImage,
         component: (&'static str, u64),
         machine_sha256: &'static str,
     ) -> Self {
         Precompiled {
             code,
             memory,
-            component: Digest { sha256: component.0, bytes: component.1 },
-            machine: Digest { sha256: machine_sha256, bytes: (code.len() + memory.bytes.len()) as u64 },
+            component: StaticDigest { sha256: component.0, bytes: component.1 },
+            machine: StaticDigest { sha256: machine_sha256, bytes: (code.len() + memory.bytes.len()) as u64 },
         }
     }
 }

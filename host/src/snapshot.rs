@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::capability::{Answer, Capabilities, ConfigFile, FileStat, Files, RealPath};
-use crate::digest::Measure;
+use crate::digest::Digest;
 use crate::disk_store::{Entries, Kind};
 use crate::{CapabilityError, Session};
 
@@ -281,7 +281,7 @@ pub(crate) fn name(machine: &str, files: &[ConfigFile]) -> Option<String> {
             all.extend(part);
         }
     }
-    (!files.is_empty()).then(|| Measure::of(&all).sha256)
+    (!files.is_empty()).then(|| Digest::of(&all).sha256)
 }
 
 /// Hands over these rule files and has nothing else.

@@ -11,7 +11,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("Excerpt", "the one of `excerpt` has it"),
     ("Field", "the one of `ToolCall` has it"),
     ("Import", "read only"),
-    ("Initial", "for `toolgate-builtin`"),
+    ("MemoryImage", "for `toolgate-builtin`"),
     ("Level", "the one of `Diagnostic` has it"),
     ("Lines", "read only"),
     ("Question", "the one of `Person` has it"),

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 use toolgate_guest::analysis;
 use toolgate_host::capability::{LocalFiles, Recording};
-use toolgate_host::{Analysis, CallError, Capabilities, Decision, Engine, Gate, Level, Measure, Session, ToolCall};
+use toolgate_host::{Analysis, CallError, Capabilities, Decision, Digest, Engine, Gate, Level, Session, ToolCall};
 use toolgate_rules::{Guard, NoHost};
 use toolgate_tests::{builtin, component, corpus, native_verdict, test_guest, tool_call};
 use wit_component::DecodedWasm;
@@ -25,7 +25,7 @@ fn it_imports_nothing_but_the_contract() {
 #[test]
 fn what_is_embedded_is_what_the_recipe_made() {
     let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
-    assert_eq!(plugin.description().component, Measure::of(&component()));
+    assert_eq!(plugin.description().component, Digest::of(&component()));
 }
 
 /// The whole verdict: the decision with its text, every finding with its places, and what is wrong with rules.

@@ -253,7 +253,7 @@ fn digest(resolve: &Resolve) -> String {
     for (package, _) in resolve.packages.iter() {
         printer.print(resolve, package, &[]).expect("it can be printed");
     }
-    toolgate_host::Measure::of(printer.output.to_string().as_bytes()).sha256
+    toolgate_host::Digest::of(printer.output.to_string().as_bytes()).sha256
 }
 
 /// The same without `@since`: the shapes are what is frozen.

@@ -23,8 +23,8 @@ use async_trait::async_trait;
 use toolgate_host::capability::{Answer, ConfigFile, FileStat, Files, Log, Message, Outgoing, RealPath, Ui};
 use toolgate_host::limits::{Limits, said};
 use toolgate_host::{
-    CallError, Capabilities, Capability, Decision, End, Engine, Extension, Gate, Granted, Level, Observer, Plugin,
-    Provider, Session, Signal, Slot, ToolCall, ToolResult, Turn, Update, Verdict,
+    CallError, Capabilities, Capability, Decision, End, Engine, Extension, Gate, Granted, HotSwap, Level, Observer,
+    Plugin, Provider, Session, Signal, ToolCall, ToolResult, Turn, Update, Verdict,
 };
 use toolgate_tests::{build_of_test_guest, resident, test_guest};
 
@@ -299,7 +299,7 @@ async fn memories_and_tables_are_counted_together() {
     ];
     for (what, module, count, says) in cases {
         let bytes = with_instances(module, count);
-        let slot = Slot::new(test_guest(&engine));
+        let slot = HotSwap::new(test_guest(&engine));
         let swapped = beside(what, &engine, slot.replace(bytes.clone(), &Granted::to(Capability::ALL))).await;
         let loaded = Plugin::compile(&engine, "test-guest", &bytes);
         let verdict = match loaded {
@@ -469,7 +469,7 @@ async fn a_storm_of_host_calls_ends_at_its_limit() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn others_judge_on_while_a_plugin_is_swapped_without_end() {
     let engine = Engine::new().expect("an engine");
-    let slot = Slot::new(test_guest(&engine));
+    let slot = HotSwap::new(test_guest(&engine));
     let granted = Granted::to(Capability::ALL);
     beside("swaps in rapid fire", &engine, async {
         for swap in 0..40 {

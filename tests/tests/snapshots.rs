@@ -8,7 +8,7 @@ use toolgate_capabilities::LocalGit;
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::Limits;
 use toolgate_host::{
-    Analysis, Capabilities, Decision, Engine, Gate, Measure, Plugin, Session, Snapshots, ToolCall, Verdict,
+    Analysis, Capabilities, Decision, Digest, Engine, Gate, Plugin, Session, Snapshots, ToolCall, Verdict,
 };
 
 const MARK: &str = "toolgate snapshot 1 ";
@@ -185,7 +185,7 @@ async fn a_memory_that_has_grown_grows_on() {
 /// An entry with the name that is asked for and the digest that fits, and the content of another one.
 fn forged(of: &Path, with: &[u8]) -> Vec<u8> {
     let name = of.file_name().expect("a name").to_string_lossy().into_owned();
-    [format!("{MARK}{name} {}\n", Measure::of(with).sha256).as_bytes(), with].concat()
+    [format!("{MARK}{name} {}\n", Digest::of(with).sha256).as_bytes(), with].concat()
 }
 
 /// What stands behind the head of an entry.

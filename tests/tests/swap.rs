@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use tokio::sync::Notify;
 use toolgate_host::capability::{Answer, Clock};
 use toolgate_host::{
-    Capabilities, Capability, Decision, Engine, Gate, Granted, LoadError, Observer, Plugin, Session, Slot, SwapError,
-    ToolCall, ToolResult, Turn,
+    Capabilities, Capability, Decision, Engine, Gate, Granted, HotSwap, LoadError, Observer, Plugin, Session,
+    SwapError, ToolCall, ToolResult, Turn,
 };
 use toolgate_test_support::process::is_alone;
 use toolgate_tests::{build_of_test_guest, resident, test_guest};
@@ -28,8 +28,8 @@ fn granted() -> Granted {
     Granted::to(Capability::ALL)
 }
 
-fn slot(engine: &Engine) -> Slot {
-    Slot::new(test_guest(engine))
+fn slot(engine: &Engine) -> HotSwap {
+    HotSwap::new(test_guest(engine))
 }
 
 fn wat(text: &str) -> Vec<u8> {
@@ -92,7 +92,7 @@ impl Counts {
 }
 
 /// What asks until it is told to stop, and counts.
-async fn load(slot: Slot, stop: Arc<AtomicBool>, calls: Arc<AtomicU64>, ask: impl AsyncFn() -> String) -> Counts {
+async fn load(slot: HotSwap, stop: Arc<AtomicBool>, calls: Arc<AtomicU64>, ask: impl AsyncFn() -> String) -> Counts {
     let mut counts = Counts::default();
     while !stop.load(Ordering::Relaxed) {
         let before = slot.generation();
@@ -251,7 +251,7 @@ async fn a_gate_cannot_be_swapped_for_less_than_one() {
     let loose = slot(&engine).replace(toolgate_tests::component(), &granted()).await.expect_err("it has no trackers");
     assert!(matches!(&loose, SwapError::Loosened { hooks, .. } if hooks.contains(&"trackers")), "{loose}");
     // The other way round more hooks are no loss.
-    let guard = Slot::from(builtin);
+    let guard = HotSwap::from(builtin);
     assert_eq!(guard.replace(build_of_test_guest(1), &granted()).await.expect("swapped"), 2);
 }
 

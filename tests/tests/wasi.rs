@@ -193,7 +193,7 @@ async fn a_component_reaches_nothing_by_wasi() {
 
 /// The beginning of the digest of zero, as WASI's generator takes it: the first word is the high one.
 fn first_number() -> u64 {
-    let digest = toolgate_host::Measure::of(&0_u32.to_le_bytes()).sha256;
+    let digest = toolgate_host::Digest::of(&0_u32.to_le_bytes()).sha256;
     u64::from_str_radix(&digest[..16], 16).expect("hexadecimal digits")
 }
 

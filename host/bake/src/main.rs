@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use toolgate_bake::{componentize, precompile, snapshot, used};
-use toolgate_host::Measure;
+use toolgate_host::Digest;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,8 +33,8 @@ fn bake(input: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let component = runtime.block_on(snapshot(&component))?;
     let used = runtime.block_on(used(&component))?;
     let (code, memory) = precompile(&component, &used)?;
-    let of = Measure::of(&component);
-    let machine = Measure::of(&[code.as_slice(), &memory.bytes].concat());
+    let of = Digest::of(&component);
+    let machine = Digest::of(&[code.as_slice(), &memory.bytes].concat());
     std::fs::create_dir_all(folder)?;
     write(&folder.join("guest.wasm"), &component)?;
     write(&folder.join("guest.cwasm"), &code)?;

@@ -16,7 +16,7 @@
 // Vouching for machine code is the one thing that cannot be checked by the compiler.
 #![allow(unsafe_code)]
 
-use toolgate_host::{Initial, Precompiled};
+use toolgate_host::{MemoryImage, Precompiled};
 
 include!(concat!(env!("TOOLGATE_GUEST_DIR"), "/guest.rs"));
 
@@ -35,7 +35,7 @@ static MEMORY: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("TOOLGATE_GUES
 
 /// The component that judges tool calls.
 pub fn guard() -> Precompiled {
-    let memory = Initial::new(&MEMORY.0, MEMORY_START);
+    let memory = MemoryImage::new(&MEMORY.0, MEMORY_START);
     // SAFETY: the bytes are what `toolgate-bake` wrote, with the wasmtime that this workspace pins; they are
     // page-aligned in the program's constant data, which is mapped read-only.
     unsafe { Precompiled::new(&CODE.0, memory, COMPONENT, MACHINE_SHA256) }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use toolgate_agents::dirs;
-use toolgate_host::Measure;
+use toolgate_host::Digest;
 
 /// The leases of this process.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Leases {
             return Ok(());
         };
         let named = format!("{}\0{name}", self.server);
-        let path = folder.join(format!("pane-{}.lock", Measure::name_of(named.as_bytes())));
+        let path = folder.join(format!("pane-{}.lock", Digest::name_of(named.as_bytes())));
         let unusable = |error: std::io::Error| format!("{}: {error}", path.display());
         toolgate_host::private::private_folder(folder).map_err(|error| error.to_string())?;
         let flags = rustix::fs::OFlags::RDWR

@@ -418,7 +418,7 @@ fn the_log_names_the_plugin_that_decided() {
     assert_eq!(judged(&scene, "ls", &["--plugin", &asking]).0, "ask");
     let log = std::fs::read_to_string(scene.at("home/.local/state/toolgate/audit.jsonl")).expect("the log");
     let entry: Value = serde_json::from_str(log.lines().last().expect("an entry")).expect("JSON");
-    let digest = toolgate_host::Measure::of(&std::fs::read(&asking).expect("the plugin")).sha256;
+    let digest = toolgate_host::Digest::of(&std::fs::read(&asking).expect("the plugin")).sha256;
     let named = [&entry["plugin"], &entry["rule"], &entry["plugin_digest"]];
     assert_eq!(named, ["asking", "plugin:asking:unnamed", &digest]);
 }

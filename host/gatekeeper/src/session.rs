@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_agents::agent::SessionContext;
 use toolgate_agents::dirs;
-use toolgate_host::Measure;
+use toolgate_host::Digest;
 use toolgate_host::private::{PrivateFile, WHOLE};
 
 use crate::events::Events;
@@ -111,7 +111,7 @@ fn file(agent: &str, scene: &SessionContext) -> Option<PrivateFile> {
     if scene.session.is_empty() {
         return None;
     }
-    let name = Measure::name_of(scene.session.as_bytes());
+    let name = Digest::name_of(scene.session.as_bytes());
     Some(PrivateFile::new(&folder()?.join(format!("{agent}-{name}.json"))))
 }
 

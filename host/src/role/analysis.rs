@@ -3,7 +3,7 @@
 use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
-use crate::hot_swap::Slot;
+use crate::hot_swap::HotSwap;
 use crate::instance::Question;
 use crate::session::{Role, Session};
 
@@ -27,7 +27,7 @@ kept!(Analysis);
 
 impl Analysis {
     /// Analyses by this plugin. Nothing runs before the first question.
-    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<HotSwap>, session: Session, capabilities: Capabilities) -> Self {
         Analysis(Keeper::new(plugin, Role::Analysis, session, capabilities))
     }
 

@@ -4,7 +4,7 @@ use super::keeper::{Keeper, kept};
 use crate::Truth;
 use crate::capability::Capabilities;
 use crate::error::CallError;
-use crate::hot_swap::Slot;
+use crate::hot_swap::HotSwap;
 use crate::session::{Role, Session};
 
 /// Has the trackers and predicates that other components ask, see `interface extensions` of the contract.
@@ -27,7 +27,7 @@ kept!(Extension);
 
 impl Extension {
     /// The trackers and predicates of this plugin. Nothing runs before the first question.
-    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<HotSwap>, session: Session, capabilities: Capabilities) -> Self {
         Extension(Keeper::new(plugin, Role::Extension, session, capabilities))
     }
 

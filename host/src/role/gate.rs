@@ -6,7 +6,7 @@ use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
 use crate::failure;
-use crate::hot_swap::Slot;
+use crate::hot_swap::HotSwap;
 use crate::instance::Asked;
 use crate::session::{Role, Session};
 use crate::{Started, ToolCall, Verdict};
@@ -34,7 +34,7 @@ kept!(Gate);
 
 impl Gate {
     /// A gate of this plugin. Nothing runs before [`Gate::start`] or the first call.
-    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<HotSwap>, session: Session, capabilities: Capabilities) -> Self {
         Gate(Keeper::new(plugin, Role::Gate, session, capabilities), false)
     }
 

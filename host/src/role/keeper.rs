@@ -8,7 +8,7 @@ use crate::Started;
 use crate::capability::Capabilities;
 use crate::error::CallError;
 use crate::failure;
-use crate::hot_swap::{Generation, Slot};
+use crate::hot_swap::{Generation, HotSwap};
 use crate::instance::Instance;
 use crate::limits::Limits;
 use crate::session::{Role, Session};
@@ -22,7 +22,7 @@ use crate::session::{Role, Session};
 /// tried again by this keeper as long as the instance before it works; once that fails, too, there is only the newer one,
 /// and a gate that cannot start blocks.
 pub(super) struct Keeper {
-    pub(super) slot: Slot,
+    pub(super) slot: HotSwap,
     pub(super) role: Role,
     pub(super) session: Session,
     pub(super) capabilities: Capabilities,
@@ -43,7 +43,7 @@ pub(super) struct Running {
 }
 
 impl Keeper {
-    pub(super) fn new(slot: impl Into<Slot>, role: Role, session: Session, capabilities: Capabilities) -> Self {
+    pub(super) fn new(slot: impl Into<HotSwap>, role: Role, session: Session, capabilities: Capabilities) -> Self {
         Keeper {
             slot: slot.into(),
             role,

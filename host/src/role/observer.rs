@@ -6,7 +6,7 @@ use super::keeper::{Keeper, kept};
 use crate::capability::{Capabilities, Outgoing};
 use crate::error::CallError;
 use crate::events::{Addition, End, Lines, Started, ToolResult, Turn, Update};
-use crate::hot_swap::Slot;
+use crate::hot_swap::HotSwap;
 use crate::instance::Instance;
 use crate::session::{Role, Session};
 use crate::text;
@@ -32,7 +32,7 @@ kept!(Observer);
 
 impl Observer {
     /// An observer of this plugin. Nothing runs before [`Observer::start`] or the first event.
-    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<HotSwap>, session: Session, capabilities: Capabilities) -> Self {
         Observer(Keeper::new(plugin, Role::Observer, session, capabilities))
     }
 

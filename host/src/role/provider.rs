@@ -3,7 +3,7 @@
 use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
-use crate::hot_swap::Slot;
+use crate::hot_swap::HotSwap;
 use crate::limits::said;
 use crate::session::{Role, Session};
 use crate::text;
@@ -33,7 +33,7 @@ kept!(Provider);
 
 impl Provider {
     /// The tools of this plugin. Nothing runs before [`Provider::start`] or the first call.
-    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<HotSwap>, session: Session, capabilities: Capabilities) -> Self {
         Provider(Keeper::new(plugin, Role::Terminal, session, capabilities))
     }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolgate_host::Measure;
+use toolgate_host::Digest;
 
 use super::file::File;
 use super::hooks::{self, Entry};
@@ -77,7 +77,7 @@ fn codex_hash(event: &str, entry: &Entry) -> String {
     if let Some(matcher) = entry.matcher().filter(|_| !["stop", "user_prompt_submit"].contains(&event)) {
         identity["matcher"] = matcher.into();
     }
-    format!("sha256:{}", Measure::of(identity.to_string().as_bytes()).sha256)
+    format!("sha256:{}", Digest::of(identity.to_string().as_bytes()).sha256)
 }
 
 /// `PreToolUse` as `pre_tool_use`.

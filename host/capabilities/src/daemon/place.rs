@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use toolgate_host::Measure;
+use toolgate_host::Digest;
 
 /// The variable that tells a daemon where to listen.
 pub(super) const SOCKET: &str = "CODE_LENS_SOCKET_PATH";
@@ -13,7 +13,7 @@ pub(super) const CWD: &str = "CODE_LENS_CWD";
 
 /// What names a project: the first 16 hexadecimal digits of the sha256 of its path, exactly as it is given.
 pub(super) fn project_hash(cwd: &str) -> String {
-    Measure::name_of(cwd.as_bytes())
+    Digest::name_of(cwd.as_bytes())
 }
 
 /// Where code-lens listens: in the folder for temporary files, as Node finds it (`TMPDIR`, `TMP`, `TEMP`, the

@@ -12,13 +12,13 @@ use toolgate_agents::{Failure, exit};
 use toolgate_capabilities::reload::{Watching, watch};
 use toolgate_gatekeeper::plugin::store::{Installed, Store, installed};
 use toolgate_gatekeeper::plugin::{component, loaded, watched};
-use toolgate_host::{Granted, Slot, SwapError, plain};
+use toolgate_host::{Granted, HotSwap, SwapError, plain};
 
 use super::source::Source;
 
 /// A plugin whose file is watched.
 struct Author {
-    slot: Slot,
+    slot: HotSwap,
     /// What a newer version may ask for; none if it is in the store, which says it.
     granted: Option<Granted>,
 }
@@ -32,14 +32,14 @@ pub(crate) fn start(named: &[PathBuf], granted: &Granted, names: &[String]) -> R
     for name in names {
         let one = installed(&store, name)?;
         let bytes = store.component(&one.name, &one.version)?;
-        let slot = Slot::new(loaded::compile(&one.name, &bytes).map_err(software)?);
+        let slot = HotSwap::new(loaded::compile(&one.name, &bytes).map_err(software)?);
         authors.insert(one.version.source, Author { slot, granted: None });
     }
     for file in named {
         let path = file.canonicalize();
         let path = path.map_err(|error| Failure::new(exit::NO_INPUT, format!("{}: {error}", file.display())))?;
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let slot = Slot::new(loaded::compile(&name, &component::component(&path)?).map_err(software)?);
+        let slot = HotSwap::new(loaded::compile(&name, &component::component(&path)?).map_err(software)?);
         watched::name(path.clone(), slot.clone());
         authors.insert(path, Author { slot, granted: Some(granted.clone()) });
     }

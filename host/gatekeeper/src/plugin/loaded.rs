@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use toolgate_agents::agent::SessionRef;
 use toolgate_agents::{Failure, dirs};
-use toolgate_host::{AuditedDenials, Cache, Capabilities, Denials, Engine, Granted, Measure, Plugin};
+use toolgate_host::{AuditedDenials, Cache, Capabilities, Denials, Digest, Engine, Granted, Plugin};
 
 use super::store::{Store, StoreError};
 
@@ -88,7 +88,7 @@ pub fn by_hand() -> Result<Vec<Loaded>, Failure> {
 /// # Errors
 /// Why it cannot be used, as a sentence.
 pub fn compile(name: &str, component: &[u8]) -> Result<Plugin, String> {
-    let key = format!("{name}:{}", Measure::of(component).sha256);
+    let key = format!("{name}:{}", Digest::of(component).sha256);
     // One at a time, as each takes all processors there are: whoever waits for the same one finds it compiled.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ use serde_json::Value;
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::limits::COMPONENT;
 use toolgate_host::private::{Folder, Others, PrivateFile, secret_folder};
-use toolgate_host::{Capability, Granted, Measure, PrivateError};
+use toolgate_host::{Capability, Digest, Granted, PrivateError};
 
 /// The version of the index that is read and written.
 const SCHEMA: u32 = 1;
@@ -202,7 +202,7 @@ impl Store {
     pub fn keep(&self, component: &[u8]) -> Result<(), StoreError> {
         secret_folder(&self.folder)?;
         let folder = Folder::create(&self.folder.join(COMPONENTS))?;
-        Ok(folder.replace(&file_name(&Measure::of(component).sha256), component)?)
+        Ok(folder.replace(&file_name(&Digest::of(component).sha256), component)?)
     }
 
     /// The component of an installed plugin, which is what was added, and nothing else.
@@ -212,7 +212,7 @@ impl Store {
         let read = folder.map(|folder| folder.read(&file_name(&version.digest), Others::Distrust, COMPONENT));
         let bytes = read.transpose().map_err(|error| unusable(error.to_string()))?.flatten();
         let bytes = bytes.ok_or_else(|| unusable("its component is missing".to_owned()))?;
-        match Measure::of(&bytes).sha256 == version.digest {
+        match Digest::of(&bytes).sha256 == version.digest {
             true => Ok(bytes),
             false => Err(unusable("its component was changed since it was added".to_owned())),
         }
@@ -344,7 +344,7 @@ mod tests {
 
     fn version(component: &[u8]) -> Version {
         Version {
-            digest: Measure::of(component).sha256,
+            digest: Digest::of(component).sha256,
             source: PathBuf::from("/x.wasm"),
             asks: BTreeSet::from([Capability::Clock]),
             hooks: Vec::new(),

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use toolgate_host::{Plugin, Slot};
+use toolgate_host::{HotSwap, Plugin};
 
 /// The slots of the files that a command line names.
-static NAMED: Mutex<Option<HashMap<PathBuf, Slot>>> = Mutex::new(None);
+static NAMED: Mutex<Option<HashMap<PathBuf, HotSwap>>> = Mutex::new(None);
 
 /// The plugin of a file that is watched.
 pub fn current(file: &Path) -> Option<Plugin> {
@@ -24,7 +24,7 @@ pub fn files() -> Vec<PathBuf> {
 static WATCHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Has the plugin of a file that a command line names taken from this slot.
-pub fn name(file: PathBuf, slot: Slot) {
+pub fn name(file: PathBuf, slot: HotSwap) {
     let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
     named.get_or_insert_default().insert(file, slot);
 }
