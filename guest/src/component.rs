@@ -10,8 +10,8 @@ use toolgate_shell::FileOracle;
 use self::lens::LensImports;
 use crate::analysis as text;
 use crate::lens::{Lens, ResultFacts};
-use crate::mirror::Mirror;
 use crate::notice::{StatusLine, active};
+use crate::shared_terminal::SharedTerminal;
 use toolgate_rules::call;
 use toolgate_rules::extensions::{Ask, Provided};
 use toolgate_rules::facts::{Answers, PathKind, Remembered};
@@ -74,7 +74,7 @@ thread_local! {
     // An observer that looks for the observers of rule files instead.
     static WITNESSES: Cell<bool> = const { Cell::new(false) };
     // Only an instance for the terminal has one.
-    static MIRROR: RefCell<Option<Mirror>> = const { RefCell::new(None) };
+    static SHARED_TERMINAL: RefCell<Option<SharedTerminal>> = const { RefCell::new(None) };
 }
 
 /// Rule files, and what was left out of them.
@@ -262,7 +262,7 @@ impl tool_observer::Guest for Component {
 
 impl timer::Guest for Component {
     fn on_timer(id: String) {
-        match MIRROR.with_borrow(Option::is_some) {
+        match SHARED_TERMINAL.with_borrow(Option::is_some) {
             true => terminal::on_timer(&id),
             false => LENS.with_borrow_mut(|lens| lens.on_timer(&id, &mut LensImports)),
         }

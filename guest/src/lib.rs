@@ -5,7 +5,7 @@
 //!
 //! - [`analysis`]: what a shell text does, as JSON
 //! - [`lens`]: what the agent changed is checked, and what came of it goes back
-//! - [`mirror`]: the shell that the user sees, and types in, too
+//! - [`shared_terminal`]: the shell that the user sees, and types in, too
 //! - [`notice`]: what a person sees of it without asking
 //!
 //! How a call is judged is in `toolgate-rules`, how a shell text is read in `toolgate-shell`.
@@ -14,8 +14,8 @@
 
 pub mod analysis;
 pub mod lens;
-pub mod mirror;
 pub mod notice;
+pub mod shared_terminal;
 
 #[cfg(target_family = "wasm")]
 mod component;

@@ -4,4 +4,4 @@
 
 mod analysis;
 mod lens;
-mod mirror;
+mod shared_terminal;

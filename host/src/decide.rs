@@ -12,13 +12,13 @@
 //!
 //! What cannot be logged does not run, and the reason says so.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
 use crate::audit::{Audit, Circumstances, KIND, Outcome, Record, deciding};
-use crate::capability::{Denied, Journal, Recording};
+use crate::capability::{Denied, Journal, Recording, apart_or_here};
 use crate::limits::deadline;
 use crate::one_time_permits::Grants;
 use crate::text::{excerpt, plain, shortened};
@@ -277,7 +277,7 @@ impl Policy {
     async fn take(&self, call: &ToolCall, verdict: &Verdict, warnings: &mut Vec<String>) -> Option<String> {
         let grants = self.grants.clone()?;
         let (call, verdict, now) = (call.clone(), verdict.clone(), (self.now)());
-        match apart(move || grants.take(&call, &verdict, now)).await {
+        match on_disk(move || grants.take(&call, &verdict, now)).await {
             Ok(Ok(taken)) => taken.map(|grant| grant.id),
             Ok(Err(error)) => {
                 warnings.push(format!("no permission was used: {error}"));
@@ -301,28 +301,16 @@ impl Policy {
         }
         match self.audit.clone() {
             None => Ok(()),
-            Some(audit) => apart(move || audit.append(&record)).await?.map_err(|error| error.to_string()),
+            Some(audit) => on_disk(move || audit.append(&record)).await?.map_err(|error| error.to_string()),
         }
     }
 }
 
 /// Off the caller's thread and within a deadline: these files may be on a disk that hangs. Where there can be no other thread
 /// it is done here all the same: a disk that answers is likelier, and what is decided has to be logged.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
-    let work = Arc::new(Mutex::new(Some(work)));
-    let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let (done, waiting) = tokio::sync::oneshot::channel();
-    let theirs = Arc::clone(&work);
-    let started = std::thread::Builder::new().name("toolgate-log".to_owned()).spawn(move || {
-        // Nobody is waiting any more if the deadline has passed.
-        take(&theirs).map(|work| drop(done.send(work())))
-    });
-    if started.is_err() {
-        let work = take(&work).ok_or("the work is gone")?;
-        return Ok(work());
-    }
-    match tokio::time::timeout(deadline::LOG, waiting).await {
-        Ok(done) => done.map_err(|_| "the work failed".to_owned()),
+async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    match tokio::time::timeout(deadline::LOG, apart_or_here(work)).await {
+        Ok(done) => done.map_err(|error| error.to_string()),
         Err(_) => Err(format!("the disk did not respond within {} s", deadline::LOG.as_secs())),
     }
 }

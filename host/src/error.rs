@@ -27,6 +27,9 @@ pub enum LoadError {
         /// What wasmtime says.
         error: wasmtime::Error,
     },
+    /// The bytes are no core module.
+    #[error("it is not a WebAssembly module ({})", chain(.0))]
+    NotAModule(wasmtime::Error),
     /// It asks for more than the contract has.
     #[error(
         "{plugin} imports {}, which Toolgate does not offer; a plugin may import toolgate:plugin@0.1, and WASI 0.2 \

@@ -147,14 +147,13 @@ impl Plugin {
         Self::link(engine, name, &compiled, Digest::of(component), Digest::of(&code))
     }
 
-    /// Whether these bytes are a core module that can run, as a sentence if not.
+    /// Checks that these bytes are a core module that can run.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// [`LoadError::NotAModule`] says what is wrong with them.
     #[cfg(feature = "cranelift")]
-    pub fn check_module(engine: &Engine, module: &[u8]) -> Result<(), String> {
-        let engine = engine.wasmtime().map_err(|error| error.to_string())?;
-        wasmtime::Module::validate(engine, module).map_err(|error| format!("{error:#}"))
+    pub fn check_module(engine: &Engine, module: &[u8]) -> Result<(), LoadError> {
+        wasmtime::Module::validate(engine.wasmtime()?, module).map_err(LoadError::NotAModule)
     }
 
     /// Takes the machine code of a component from the cache, or compiles it and puts it there.

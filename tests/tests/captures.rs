@@ -1,5 +1,5 @@
 //! The shared terminal through the component: screens that real bash and zsh drew (see `tests/terminal/captures.jsonl`) are
-//! played back, and each command's answer is what it wrote. The same screens are read natively in `guest/tests/mirror.rs`;
+//! played back, and each command's answer is what it wrote. The same screens are read natively in `guest/tests/shared_terminal.rs`;
 //! there also those of commands on more than one row. `tests/terminal` has the component drive real shells.
 
 #![allow(clippy::print_stdout, reason = "says how many captures are left out")]
@@ -19,7 +19,7 @@ const CAPTURES: &str = include_str!("../terminal/captures.jsonl");
 /// The pane that the screens are of, and the agent's.
 const PANES: [&str; 2] = ["%7", "%1"];
 
-/// The prompts that are there when the mirror types: the first, that after a line that is thrown away, and an empty one.
+/// The prompts that are there when the shared terminal types: the first, that after a line that is thrown away, and an empty one.
 const LEARNT: usize = 3;
 
 /// Which of a capture's screens is shown.
@@ -57,7 +57,7 @@ impl State {
             Shown::After => ("after", None),
         };
         let captured = &self.capture[key];
-        // They were captured with the commands as they are; the mirror types them in a form that leaves nothing behind.
+        // They were captured with the commands as they are; it types them in a form that leaves nothing behind.
         let command = self.capture["command"].as_str().unwrap_or_default();
         let form = self.typed.last().map_or(command, String::as_str);
         let part = |key: &str| captured[key].as_str().unwrap_or_default().replacen(command, form, 1);

@@ -1,12 +1,12 @@
-//! The terminal's side of the contract, for the mirror.
+//! The terminal's side of the contract, for the shared terminal.
 
 use super::bindings::exports::toolgate::plugin::{lifecycle, provided_tools, terminal_observer};
 use super::bindings::toolgate::plugin::types::{Error, Level};
 use super::bindings::toolgate::plugin::{clock, log, message, terminal, ui};
-use super::{Component, MIRROR, describe};
-use crate::mirror::{self, Failure, Mirror, Outgoing, Pane, Screen, SessionFacts, TerminalHost, Wake};
+use super::{Component, SHARED_TERMINAL, describe};
+use crate::shared_terminal::{self, Failure, Outgoing, Pane, Screen, SessionFacts, SharedTerminal, TerminalHost, Wake};
 
-/// Starts the mirror.
+/// Starts the shared terminal.
 pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {
     let context = super::context(&session);
     let facts = SessionFacts {
@@ -15,47 +15,47 @@ pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {
         target: context.get("target").and_then(serde_json::Value::as_str).map(str::to_owned),
         open: context.get("open") == Some(&serde_json::Value::Bool(true)),
     };
-    let mut mirror = Mirror::default();
-    mirror.start(&facts, &mut TerminalImports);
-    MIRROR.set(Some(mirror));
+    let mut terminal = SharedTerminal::default();
+    terminal.start(&facts, &mut TerminalImports);
+    SHARED_TERMINAL.set(Some(terminal));
     lifecycle::Started { status: String::new(), diagnostics: Vec::new() }
 }
 
 /// A time has come.
 pub(super) fn on_timer(id: &str) {
-    with_mirror(|mirror| mirror.on_timer(id, &mut TerminalImports));
+    with_terminal(|terminal| terminal.on_timer(id, &mut TerminalImports));
 }
 
-fn with_mirror<T>(use_it: impl FnOnce(&mut Mirror) -> T) -> T {
-    MIRROR.with_borrow_mut(|mirror| use_it(mirror.get_or_insert_default()))
+fn with_terminal<T>(use_it: impl FnOnce(&mut SharedTerminal) -> T) -> T {
+    SHARED_TERMINAL.with_borrow_mut(|terminal| use_it(terminal.get_or_insert_default()))
 }
 
 impl provided_tools::Guest for Component {
     fn describe() -> Vec<provided_tools::Tool> {
-        let tools = with_mirror(|mirror| mirror.tools(&mut TerminalImports)).iter();
+        let tools = with_terminal(|terminal| terminal.tools(&mut TerminalImports)).iter();
         let tools = tools.map(|tool| provided_tools::Tool {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
             input_schema: tool.schema.to_owned(),
             alongside: tool.alongside,
-            longest: mirror::LONGEST,
+            longest: shared_terminal::LONGEST,
         });
         tools.collect()
     }
 
     fn run(name: String, input: String) -> Result<provided_tools::Output, String> {
-        let answer = with_mirror(|mirror| mirror.run(&name, &input, &mut TerminalImports))?;
+        let answer = with_terminal(|terminal| terminal.run(&name, &input, &mut TerminalImports))?;
         Ok(provided_tools::Output { text: answer.text, is_error: answer.is_error, details: answer.details })
     }
 }
 
 impl terminal_observer::Guest for Component {
     fn on_signal(signal: terminal_observer::Signal) {
-        with_mirror(|mirror| mirror.on_signal(&signal.pane, signal.closed, &mut TerminalImports));
+        with_terminal(|terminal| terminal.on_signal(&signal.pane, signal.closed, &mut TerminalImports));
     }
 }
 
-/// What the host does for the mirror.
+/// What the host does for the shared terminal.
 struct TerminalImports;
 
 fn failure(error: Error) -> Failure {
@@ -160,7 +160,7 @@ impl TerminalHost for TerminalImports {
 
     fn status(&mut self, text: Option<&str>) {
         // Whether anyone sees it is not ours to decide.
-        let _ = ui::set_status(mirror::STATUS, text);
+        let _ = ui::set_status(shared_terminal::STATUS, text);
     }
 
     fn log(&mut self, warning: &str) {

@@ -22,6 +22,7 @@ use toolgate_gatekeeper::plugins::Plugins;
 use toolgate_gatekeeper::watch::Watch;
 use toolgate_gatekeeper::{gate_builder, hook_heartbeat, resident};
 use toolgate_host::Verdict;
+use toolgate_host::capability::apart;
 
 use crate::lens::Switch;
 use crate::options::{PackOptions, PluginOptions};
@@ -192,9 +193,7 @@ impl Answer {
 
 /// Does something on a thread of its own, and waits no longer for it than this. None if it failed or takes longer.
 fn within<T: Send + 'static>(time: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (done, ended) = std::sync::mpsc::channel();
-    std::thread::Builder::new().spawn(move || drop(done.send(work()))).ok()?;
-    ended.recv_timeout(time).ok()
+    block_on(async move { tokio::time::timeout(time, apart(work)).await }).ok()?.ok()?.ok()
 }
 
 /// Whether nobody reads standard output. Where it was closed, the standard library has opened `/dev/null` in its place, and

@@ -29,7 +29,7 @@
 //! | `runtime` | the runtime of a command that does one thing |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
-//! | `shared` | the shared terminal of a session |
+//! | `shared_terminal` | the shared terminal of a session |
 //! | `show` | putting untrusted text before a person |
 //! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
@@ -60,7 +60,7 @@ mod rules;
 mod runtime;
 mod script;
 mod serve;
-mod shared;
+mod shared_terminal;
 mod show;
 mod signals;
 mod source;

@@ -33,6 +33,7 @@ pub use answers::{
     Screen, Truth, Wake,
 };
 pub use blocking::apart;
+pub(crate) use blocking::apart_or_here;
 pub use clock::Clock;
 pub use daemon::Daemon;
 pub use extensions::Extensions;

@@ -1,7 +1,9 @@
 //! What the shared terminal shows, and what is typed there.
 
 use serde_json::Value;
-use toolgate_guest::mirror::{Ends, Form, Output, Prompt, Screen, Shell, between, bounded, last_command, wrap};
+use toolgate_guest::shared_terminal::{
+    Ends, Form, Output, Prompt, Screen, Shell, between, bounded, last_command, wrap,
+};
 
 use crate::{Target, choice};
 

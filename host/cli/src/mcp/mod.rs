@@ -19,7 +19,7 @@ use rmcp::service::ServerInitializeError;
 use toolgate_agents::{Failure, exit};
 
 use crate::options::{PackOptions, PluginOptions};
-use crate::shared;
+use crate::shared_terminal;
 use server::Server;
 
 #[derive(Args)]
@@ -77,7 +77,7 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let served = tokio::select! {
         served = protocol => served,
-        () = shared::told_to_end() => Ok(()),
+        () = shared_terminal::told_to_end() => Ok(()),
     };
     session.end().await;
     served.map(|()| ExitCode::SUCCESS)

@@ -28,7 +28,7 @@ use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::client::Client;
 use super::mailbox::Mailbox;
-use crate::shared::{Opening, Run, Shared};
+use crate::shared_terminal::{Opening, Run, SharedTerminal};
 
 /// How often a client that wants to know is told that a command still runs.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -58,7 +58,7 @@ pub(crate) struct SessionOf {
     plugins: Plugins,
     scene: SessionContext,
     /// None outside tmux.
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<SharedTerminal>>,
     offers: Offers,
     mailbox: Mailbox,
 }
@@ -82,7 +82,7 @@ impl Server {
         let mailbox = Mailbox::default();
         let agent: &'static dyn Dialect = &Mcp;
         let opening = Opening { agent, plugin: &plugin, packs, plugins, scene: &scene, open: false, border };
-        let shared = Shared::open(&opening, StderrUi, mailbox.clone()).await;
+        let shared = SharedTerminal::open(&opening, StderrUi, mailbox.clone()).await;
         let loaded = plugins.load().map_err(Failure::software)?;
         let offers = Offers::of(&loaded, SessionRef { agent, scene: &scene }, None).await;
         let (packs, plugins) = (packs.clone(), plugins.clone());
@@ -132,7 +132,7 @@ impl SessionOf {
             judge: &Evaluator::LongLived { plugin: Box::new(self.plugin.clone()), frames: None },
             watch: &Watch::Plugins,
             user: User::Client(hook_handler::Client::new(client)),
-            terminal: self.shared.as_deref().map(Shared::verdicts),
+            terminal: self.shared.as_deref().map(SharedTerminal::verdicts),
         };
         let judging = desk.answer(None, payload.as_bytes());
         let said = tokio::select! {

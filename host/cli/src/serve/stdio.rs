@@ -55,7 +55,7 @@ use toolgate_gatekeeper::{gate_builder, hook_heartbeat};
 use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use crate::hook::PAYLOAD;
-use crate::shared::{self, Opening, Run, Shared};
+use crate::shared_terminal::{self, Opening, Run, SharedTerminal};
 
 /// The event that asks for the tools.
 const TOOLS: &str = "tools";
@@ -126,7 +126,7 @@ fn answer_all(
     if host.terminal.is_some() {
         let host = Arc::clone(host);
         runtime.spawn(async move {
-            shared::told_to_end().await;
+            shared_terminal::told_to_end().await;
             host.end().await;
             std::process::exit(0);
         });
@@ -197,7 +197,7 @@ struct Host {
     watch: Watch,
     terminal: Option<Terminal>,
     /// Opened for the first event that is about its tools. None outside tmux.
-    shared: OnceCell<Option<Arc<Shared>>>,
+    shared: OnceCell<Option<Arc<SharedTerminal>>>,
     /// Started for the first such event, too.
     offers: OnceCell<Offers>,
     /// The tools that run, by the id of their request.
@@ -206,17 +206,22 @@ struct Host {
 
 impl Host {
     /// The terminal, if it has been opened.
-    fn opened(&self) -> Option<&Shared> {
+    fn opened(&self) -> Option<&SharedTerminal> {
         self.shared.get()?.as_deref()
     }
 
     /// The terminal, which is opened where the agent is.
-    async fn open(&self, agent: &'static dyn Dialect, scene: &SessionContext, frames: &Frames) -> Option<&Shared> {
+    async fn open(
+        &self,
+        agent: &'static dyn Dialect,
+        scene: &SessionContext,
+        frames: &Frames,
+    ) -> Option<&SharedTerminal> {
         let Terminal { border } = self.terminal?;
         let open = async {
             let Host { plugin, packs, plugins, .. } = self;
             let opening = Opening { agent, plugin, packs, plugins, scene, open: true, border };
-            Shared::open(&opening, frames.clone(), Post::new(plugin.clone(), frames.clone())).await
+            SharedTerminal::open(&opening, frames.clone(), Post::new(plugin.clone(), frames.clone())).await
         };
         self.shared.get_or_init(|| open).await.as_deref()
     }
@@ -319,7 +324,7 @@ impl Request {
         let Host { plugin, packs, plugins, watch, .. } = host;
         let agent = self.agent;
         let judge = Evaluator::LongLived { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
-        let (user, terminal) = (User::Shim(frames), host.opened().map(Shared::verdicts));
+        let (user, terminal) = (User::Shim(frames), host.opened().map(SharedTerminal::verdicts));
         let desk = HookHandler { agent, packs, plugins, judge: &judge, watch, user, terminal };
         desk.answer(self.event.as_deref(), &self.payload).await
     }

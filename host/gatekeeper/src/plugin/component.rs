@@ -27,7 +27,7 @@ pub fn as_component(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
         return Ok(bytes);
     }
     let wrong = |why: String| format!("the module cannot be turned into a component: {why}");
-    Plugin::check_module(loaded::engine()?, &bytes).map_err(wrong)?;
+    Plugin::check_module(loaded::engine()?, &bytes).map_err(|error| wrong(error.to_string()))?;
     let encode = || {
         let mut encoder = ComponentEncoder::default();
         encoder.validate(true).module(&bytes)?.encode()

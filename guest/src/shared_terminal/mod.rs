@@ -1,10 +1,10 @@
-//! The mirror: the agent's commands run in a shell that its user sees and types in, too. What to type, what the prompt
+//! The shared terminal: the agent's commands run in a shell that its user sees and types in, too. What to type, what the prompt
 //! looks like, where the output of a command begins and ends and what the user did is decided here; the host only runs
 //! tmux.
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
-//! | `world` | what the mirror asks of its surroundings | how they do it |
+//! | `world` | what the shared terminal asks of its surroundings | how they do it |
 //! | `hook` | the function that the shell calls before each prompt; names of variables and channels | |
 //! | `quote` | a text as one word of a shell | |
 //! | `wrap` | a command as it is typed | |
@@ -139,9 +139,9 @@ struct ReadInput {
     lines: Option<u32>,
 }
 
-/// The mirror of one session.
+/// The shared terminal of one session.
 #[derive(Debug, Default)]
-pub struct Mirror {
+pub struct SharedTerminal {
     session: SessionFacts,
     /// The panes that were used, in that order.
     panes: Vec<Shared>,
@@ -149,7 +149,7 @@ pub struct Mirror {
     current: String,
 }
 
-impl Mirror {
+impl SharedTerminal {
     /// Begins a session.
     pub fn start(&mut self, session: &SessionFacts, world: &mut dyn TerminalHost) {
         self.session = session.clone();

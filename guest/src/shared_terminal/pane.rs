@@ -7,7 +7,7 @@ use super::hook::{self, Codes, Shell};
 use super::output::{Activity, LINES, last_command, overlap};
 use super::prompt::Prompt;
 use super::world::{Failure, Outgoing, Pane, Screen, TerminalHost, Wake};
-use super::{KIND, Mirror, SessionFacts};
+use super::{KIND, SessionFacts, SharedTerminal};
 
 /// Most panes that are opened in a session because something runs in the others.
 const PANES: usize = 4;
@@ -63,7 +63,7 @@ pub(crate) struct Shared {
     pub(crate) unusable: bool,
 }
 
-impl Mirror {
+impl SharedTerminal {
     /// A pane in which a command can be typed.
     pub(crate) fn ready(&mut self, world: &mut dyn TerminalHost) -> Result<&mut Shared, String> {
         let panes = world.panes().map_err(Failure::text)?;

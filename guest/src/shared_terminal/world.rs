@@ -1,4 +1,4 @@
-//! What the mirror asks of its surroundings.
+//! What the shared terminal asks of its surroundings.
 
 /// A pane of the terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -158,7 +158,7 @@ impl Typing for Typist {
 }
 
 /// The shared terminal of a session.
-pub(crate) struct Shared {
+pub(crate) struct SharedTerminal {
     provider: Arc<dyn Provides>,
     panes: Arc<dyn Panes>,
     typist: Arc<Typist>,
@@ -172,7 +172,7 @@ pub(crate) struct Shared {
     leases: Leases,
 }
 
-impl Shared {
+impl SharedTerminal {
     /// The terminal that this process is in, with a component that has not been started yet. None outside tmux.
     pub(crate) async fn open(
         opening: &Opening<'_>,
@@ -207,7 +207,7 @@ impl Shared {
         leases: Leases,
     ) -> Arc<Self> {
         let verdicts = TerminalVerdicts::new(&panes, target.clone(), opening.border);
-        Arc::new(Shared {
+        Arc::new(SharedTerminal {
             provider,
             panes,
             typist,
@@ -331,7 +331,7 @@ pub(crate) async fn told_to_end() {
 }
 
 /// Forgets what was let through for a run when that ends, however it ends.
-struct Running<'a>(&'a Shared);
+struct Running<'a>(&'a SharedTerminal);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
@@ -463,7 +463,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a scratch folder");
         let program = std::env::current_exe().expect("this program");
         let ended = std::process::Command::new(program)
-            .args(["--exact", &format!("shared::tests::{test}"), "--nocapture"])
+            .args(["--exact", &format!("shared_terminal::tests::{test}"), "--nocapture"])
             .env_clear()
             .envs([("HOME", home.path()), (ALONE, std::path::Path::new("1"))])
             .status();
@@ -472,7 +472,7 @@ mod tests {
     }
 
     struct Parts {
-        shared: Arc<Shared>,
+        shared: Arc<SharedTerminal>,
         panes: Arc<FakePanes>,
         fake: Arc<Fake>,
         plugin: Plugin,
@@ -497,12 +497,18 @@ mod tests {
         let panes = Arc::new(FakePanes::default());
         let (typing, of_fake) = (Notify::new(), Arc::clone(&panes));
         let fake = Arc::new(Fake { typist: Arc::clone(&typist), panes: of_fake, line, waits, typing });
-        let shared =
-            Shared::with(fake.clone(), panes.clone(), typist, &opening, Some("%7".to_owned()), Leases::default());
+        let shared = SharedTerminal::with(
+            fake.clone(),
+            panes.clone(),
+            typist,
+            &opening,
+            Some("%7".to_owned()),
+            Leases::default(),
+        );
         Parts { shared, panes, fake, plugin }
     }
 
-    async fn run(shared: &Shared, tool: &str, command: &str) -> ToolOutput {
+    async fn run(shared: &SharedTerminal, tool: &str, command: &str) -> ToolOutput {
         let run = Run { tool, id: "1", input: &json!({ "command": command }), scene: scene() };
         shared.run(run, std::future::pending()).await
     }

@@ -1,11 +1,11 @@
-//! The mirror's parser, text in, text out: screens that real bash and zsh drew in a real tmux, and what the command on
+//! The parser of the shared terminal, text in, text out: screens that real bash and zsh drew in a real tmux, and what the command on
 //! them wrote. `just record` makes them anew.
 
 use std::collections::HashMap;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use toolgate_guest::mirror::{Activity, Ends, Prompt, Screen, Shell, between, bounded, last_command};
+use toolgate_guest::shared_terminal::{Activity, Ends, Prompt, Screen, Shell, between, bounded, last_command};
 
 const CAPTURES: &str = include_str!("../../tests/terminal/captures.jsonl");
 
@@ -27,7 +27,7 @@ fn the_output_of_a_command_is_what_it_wrote() {
     let cases: Vec<Value> = CAPTURES.lines().map(|line| serde_json::from_str(line).expect("a capture")).collect();
     let kind = |case: &Value| format!("{} {}", case["shell"], case["prompt"]);
     let lines = |screen: &Value| screen["text"].as_str().unwrap_or_default().split('\n').count();
-    // As the mirror learns the height of a prompt: by what is added to what a command writes, here one line.
+    // As it learns the height of a prompt: by what is added to what a command writes, here one line.
     let heights: HashMap<String, usize> = cases
         .iter()
         .filter(|case| case["command"] == "echo hello")
