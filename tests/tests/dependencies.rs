@@ -12,7 +12,7 @@ use serde_json::Value;
 const ELSEWHERE: [&str; 6] = ["target", "node_modules", "fixtures", "benign", ".git", "corpus"];
 
 /// Who uses a dependency, in the order of the table, by the folder of the member; the first that fits counts.
-const USERS: [(&str, &str); 13] = [
+const USERS: [(&str, &str); 12] = [
     ("guest/sdk", "sdk"),
     ("guest/examples", "tests"),
     ("guest", "guest"),
@@ -24,7 +24,6 @@ const USERS: [(&str, &str); 13] = [
     ("host/docs", "build"),
     ("host/layout", "build"),
     ("host", "host"),
-    ("plain", "guest"),
     ("tests", "tests"),
 ];
 const ORDER: [&str; 7] = ["guest", "sdk", "host", "cli", "checks", "build", "tests"];

@@ -10,17 +10,17 @@ use toolgate_tests::root;
 
 /// Crates that may use others, by their folders; whatever is not here uses none of ours. Tests may use everything.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("guest", &["guest/pools", "guest/rules", "guest/shell", "plain"]),
+    ("guest", &["guest/plain", "guest/pools", "guest/rules", "guest/shell"]),
     ("guest/examples/kubectl", &["guest/sdk"]),
     ("guest/rules", &["guest/commands", "guest/shell"]),
     ("guest/scripts", &["guest/commands", "guest/shell-syntax"]),
     ("guest/shell", &["guest/commands", "guest/scripts", "guest/shell-syntax"]),
-    ("host", &["guest/commands", "host/private", "plain"]),
+    ("host", &["guest/commands", "guest/plain", "host/private"]),
     ("host/agents", &["host"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
     ("host/capabilities", &["host"]),
-    ("host/checks", &["host/private", "plain"]),
+    ("host/checks", &["guest/plain", "host/private"]),
     ("host/cli", &["host", "host/agents", "host/capabilities", "host/checks", "host/gatekeeper"]),
     ("host/docs", &["guest/commands"]),
     ("host/gatekeeper", &["host", "host/agents", "host/builtin", "host/capabilities"]),

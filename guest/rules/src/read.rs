@@ -15,7 +15,7 @@
 //!
 //! Beside those there is `noReadPaths`, for files that may be written and not read.
 //!
-//! `rules` are the same and can say what they mean; the keys are [`RULE_KEYS`], and `schema/rules.schema.json` describes them
+//! `rules` are the same and can say what they mean; the keys are [`RULE_KEYS`], and `guest/rules/rules.schema.json` describes them
 //! for editors. What is wrong is left out and reported with its line; the rest stays. A file that is no YAML or no
 //! mapping gives no rules at all, and one report. Keys that are not known are reported, as a typing error in
 //! `zeroAccessPaths` would otherwise leave a secret open without a word.

@@ -32,7 +32,7 @@ const WHAT: &[&str] = &[
 ];
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../schema/rules.schema.json")).expect("the schema is JSON")
+    serde_json::from_str(include_str!("../rules.schema.json")).expect("the schema is JSON")
 }
 
 fn keys(schema: &Value) -> BTreeSet<&str> {

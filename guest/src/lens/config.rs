@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn the_schema_has_the_settings_and_their_defaults() {
-        let schema: Value = serde_json::from_str(include_str!("../../../schema/rules.schema.json")).expect("JSON");
+        let schema: Value = serde_json::from_str(include_str!("../../rules/rules.schema.json")).expect("JSON");
         let properties = schema["$defs"]["lens"]["properties"].as_object().expect("properties");
         assert!(properties.contains_key(HOSTS_OWN));
         assert_eq!(properties.len(), 26, "fifteen settings, ten of them in two spellings, and the host's own");

@@ -21,7 +21,7 @@ use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
 use crate::{analysis, runtime, show};
 
 /// What rule files may hold, for editors.
-const SCHEMA: &str = include_str!("../../../schema/rules.schema.json");
+const SCHEMA: &str = include_str!("../rules.schema.json");
 
 /// The exit code if something is wrong with a rule file.
 const WRONG: u8 = 1;

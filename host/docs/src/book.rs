@@ -70,8 +70,8 @@ pub fn pages(root: &Path, program: &Program<'_>) -> Result<Vec<(&'static str, St
         let path = root.join(path);
         fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
-    let schema =
-        serde_json::from_str(&read("schema/rules.schema.json")?).map_err(|error| format!("the schema: {error}"))?;
+    let schema = serde_json::from_str(&read("guest/rules/rules.schema.json")?)
+        .map_err(|error| format!("the schema: {error}"))?;
     let rules = serde_json::from_str(&program.output(&["rules", "list", "--all", "--json"])?);
     let rules = rules.map_err(|error| format!("the rules: {error}"))?;
     Ok(vec![
