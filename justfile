@@ -129,6 +129,10 @@ truth COUNT="3000" SEED="1" SHOWN="20": setup
 guard-score *ARGUMENTS:
     cargo run {{run}} --example guard-score -- {{ARGUMENTS}}
 
+# The guard over recorded sessions of agents: FILEs of JSON lines with command, cwd and workspace; --touched, --wrong, --json
+guard-agents *ARGUMENTS:
+    cargo run {{run}} --example guard-agents -- {{ARGUMENTS}}
+
 # The guard over what packages hold, ours and many more; --touched lists what is not left alone. Downloads once
 guard-benign *ARGUMENTS:
     mkdir -p target/benign && cp tests/guard/benign/* target/benign

@@ -121,6 +121,11 @@ impl Judge {
         self.call(command, cwd.to_string_lossy().trim_end_matches('/'), PROJECT, HOME, files)
     }
 
+    /// Judges a shell command in a folder, with another one as the workspace; both as they are below [`HOME`].
+    pub fn in_workspace(&self, command: &str, cwd: &str, workspace: &str) -> Verdict {
+        self.call(command, cwd, workspace, HOME, Files { home: self.root.clone(), project: None })
+    }
+
     fn call(&self, command: &str, cwd: &str, workspace: &str, home: &str, mut files: Files) -> Verdict {
         let call = Call {
             kind: Kind::Shell,

@@ -4,6 +4,7 @@
 //! | Module | For |
 //! |---|---|
 //! | `judge` | one command to one verdict, and the sums of many |
+//! | [`sessions`] | commands that agents really ran, from recordings |
 //! | [`score`] | labelled commands, the wrong labels among them, and the table of both |
 //! | [`known`] | the cases in which the guard is known to differ from the label, one by one |
 //! | [`benign`] | the commands that packages hold: what people run every day |
@@ -28,6 +29,7 @@ mod quote;
 mod random;
 pub mod sandbox;
 pub mod score;
+pub mod sessions;
 pub mod tree;
 pub mod truth;
 

@@ -5,4 +5,5 @@
 mod benign;
 mod cases;
 mod score;
+mod sessions;
 mod truth;
