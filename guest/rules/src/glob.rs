@@ -110,7 +110,8 @@ impl Segment {
 /// it finds.
 pub(crate) fn in_plain_words(glob: &str) -> Cow<'_, str> {
     const FOREIGN: [&str; 8] = ["[=", "[.", "[:", "\\", "@(", "+(", "!(", "?("];
-    if !FOREIGN.iter().any(|part| glob.contains(part)) {
+    // Nearly all have none of these.
+    if !glob.contains(['[', '\\', '(']) || !FOREIGN.iter().any(|part| glob.contains(part)) {
         return Cow::Borrowed(glob);
     }
     if glob.len() > LONGEST_NAME {

@@ -4,6 +4,7 @@
 
 mod cases;
 mod files;
+mod many;
 mod options;
 mod schema;
 mod steering;

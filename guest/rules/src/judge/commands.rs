@@ -285,18 +285,16 @@ fn not_excepted(rule: &Rule, view: &View) -> Result<(), Mismatch<'static>> {
 
 /// The paths that make a rule fire, and where they lie.
 fn places(rule: &Rule, subject: &MatchInput<'_>) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let (mut told, mut seen) = (Vec::new(), HashSet::new());
     for (effect, place) in rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)) {
-        let path = effect.path.text().replace(Value::HOLE, "…");
-        let one = format!("{path} is {}", place.describe());
-        if !told.contains(&one) {
-            told.push(one);
+        let text = effect.path.text();
+        // There may be thousands, of which few are named.
+        if seen.insert((text.to_owned(), place.describe())) && seen.len() <= NAMED {
+            told.push(format!("{} is {}", text.replace(Value::HOLE, "…"), place.describe()));
         }
     }
-    if told.len() > NAMED {
-        let more = told.len() - NAMED;
-        told.truncate(NAMED);
-        told.push(format!("and {more} more"));
+    if seen.len() > NAMED {
+        told.push(format!("and {} more", seen.len() - NAMED));
     }
     told.join(", ")
 }
