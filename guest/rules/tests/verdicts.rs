@@ -31,6 +31,12 @@ fn what_runs_by_itself_later_gets_its_verdicts() {
     each_gets_its_verdict(&cases!("later.jsonl"));
 }
 
+/// Options before the command or the subcommand, as the sources say that the specs were compared with.
+#[test]
+fn options_before_a_command_take_what_their_programs_say() {
+    each_gets_its_verdict(&cases!("spec-options-1.jsonl"));
+}
+
 #[test]
 fn what_nothing_brings_back_asks_by_default() {
     let file = cases!("irreversible.jsonl");

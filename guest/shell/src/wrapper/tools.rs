@@ -47,13 +47,23 @@ pub(super) fn dotenv(call: Call<'_>) -> Vec<NestedCommand> {
         Some("run") => {
             let next = Call { row: call.row, words: call.words, from: scan.end + 1, change, unclear: scan.unclear };
             let (scan, change) = next.scan();
-            finish_command(&next, &scan, &change)
+            let mut found = finish_command(&next, &scan, &change);
+            found.extend(behind_values(&rest(&next, &scan), &change));
+            found
         }
         Some("get" | "set" | "unset" | "list") | None if words.len() < 2 || scan.end == call.from => {
             if words.first().is_some_and(is_open) { finish_command(&call, &scan, &change) } else { Vec::new() }
         }
         _ => finish_command(&call, &scan, &change),
     }
+}
+
+/// The command behind an option with many values, which ends at `--`: `dotenvx run -e A=1 B=2 -- command`.
+fn behind_values(words: &[Word], change: &ContextChange) -> Option<NestedCommand> {
+    let sets = words.first()?.text().contains('=');
+    let dashes = words.iter().position(|word| word.known() == Some("--")).filter(|_| sets)?;
+    let words = words.get(dashes + 1..).filter(|words| !words.is_empty())?;
+    Some(command(words.to_vec(), change))
 }
 
 pub(super) fn gdb(call: Call<'_>) -> Vec<NestedCommand> {

@@ -110,7 +110,7 @@ pub(super) fn given(call: Call<'_>) -> Vec<NestedCommand> {
     if scan.has(OptionRun::Rest) { finish_command(&call, &scan, &change) } else { Vec::new() }
 }
 
-/// The command stands after `--`, wherever that is.
+/// The command stands after `--`, wherever that is, or behind an option that says so: `distrobox enter box -e ls`.
 pub(super) fn after_dashes(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let dashes = call.words.iter().skip(call.from).position(|word| word.known() == Some("--"));
@@ -119,6 +119,7 @@ pub(super) fn after_dashes(call: Call<'_>) -> Vec<NestedCommand> {
     match scan.values(OptionRun::Text).next_back() {
         _ if scan.stopped => {}
         Some(text) => found.push(text_of(text.clone(), Vec::new(), &change)),
+        None if scan.has(OptionRun::Rest) => found.extend(finish_command(&call, &scan, &change)),
         None if words.is_empty() => {}
         None => found.push(command(words, &change)),
     }
