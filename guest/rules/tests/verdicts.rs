@@ -19,6 +19,12 @@ fn texts_for_other_shells_each_gets_its_verdict() {
     each_gets_its_verdict(&cases!("other-shells.jsonl"));
 }
 
+/// Options of programs whose specs were compared with their sources.
+#[test]
+fn options_compared_with_their_sources_give_their_verdicts() {
+    each_gets_its_verdict(&cases!("spec-options-2.jsonl"));
+}
+
 /// Other names of a file: hard links, descriptors, bind mounts, `/proc/PID/root`.
 #[test]
 fn other_names_of_a_file_each_gets_its_verdict() {

@@ -107,7 +107,7 @@ fn sub(call: Call<'_>) -> Vec<NestedCommand> {
 /// Only an option brings a command.
 pub(super) fn given(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
-    if scan.has(OptionRun::Rest) { finish_command(&call, &scan, &change) } else { Vec::new() }
+    if scan.has(OptionRun::Rest) { finish_command(&call, &scan, &change) } else { extras(&scan, &change) }
 }
 
 /// The command stands after `--`, wherever that is, or behind an option that says so: `distrobox enter box -e ls`.
