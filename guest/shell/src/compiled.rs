@@ -345,8 +345,8 @@ fn is_plain_call(source: &str, at: usize, name: &str) -> bool {
         let word = name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
         let given = source[..at].trim_end().ends_with(['=', ',', '(', '&', '{', ':']);
         return match opened.map(first_text) {
-            Some(Some(text)) => is_plain(text),
-            _ => word && !given,
+            Some(text) => text.is_some_and(is_plain),
+            None => word && !given,
         };
     };
     let reads = matches!(name, "fopen" | "io.open" | "open")
@@ -440,6 +440,7 @@ mod tests {
             ("a.cpp", "int main(){ std::filesystem::remove_all(p); }", true),
             ("a.cpp", "int main(){ std::ofstream out(\"out.txt\"); }", false),
             ("a.cpp", "int main(){ std::ofstream out(name); }", true),
+            ("a.cpp", "using namespace std; int main(){ x(); ofstream out(name); }", true),
             ("A.java", "class A { void m() { System.out.println(1); sb.delete(0, 1); } }", false),
             ("A.java", "class A { void m() { new File(x).delete(); } }", true),
             ("A.java", "class A { void m() { Runtime.getRuntime().exec(x); } }", true),
