@@ -481,6 +481,11 @@ impl GuardHost for GuardImports {
         is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
     }
 
+    fn changed_below(&mut self, folder: &str) -> Option<bool> {
+        let known = |change| !matches!(change, git::Change::Untracked | git::Change::Deleted);
+        git::changed_files(folder).ok().map(|changed| changed.iter().any(|file| known(file.change)))
+    }
+
     fn tracked(&mut self, path: &str) -> Option<Tracked> {
         let changed = git::changed_files(path).ok()?;
         Some(match changed.first().map(|file| file.change) {

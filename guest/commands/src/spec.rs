@@ -107,6 +107,8 @@ pub enum FileUse {
     ScriptFile,
     /// A file that is read.
     Read,
+    /// A file with a secret, which the program uses and does not show: a key to log in with.
+    Key,
     /// A file that is written.
     Write,
     /// A file that is appended to.
@@ -229,6 +231,8 @@ pub enum FileAction {
     Mentions,
     /// It reads them.
     Reads,
+    /// They are keys that it uses and does not show.
+    Uses,
     /// It writes them.
     Writes,
     /// It writes them if one of the first options is there (or there are none) and none of the others; else reads.

@@ -30,6 +30,7 @@
 //! | `path_rule` | one path rule, and which paths it covers | what happens to the path |
 //! | `path_index`, `path_rules` | which of very many a path falls under; lists of them | one rule |
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
+//! | `key_use` | secrets that a program is given to use, and not to show | which files are secrets |
 //! | `test_data` | which databases are those of a test on this machine | what happens to them |
 //! | `rule` | what a rule on commands or fields is | where it comes from |
 //! | `observer` | what an observer watches, and which events it writes | what it sees |
@@ -56,6 +57,7 @@ mod flow;
 mod glob;
 mod invocation;
 mod judge;
+mod key_use;
 mod matching;
 mod mismatch;
 mod native_rule;

@@ -13,6 +13,7 @@ use toolgate_shell::{
 
 use super::glob::{in_plain_words, known_part};
 use super::invocation::{Given, Grammars, Invocation, Operand};
+use super::key_use::is_no_disclosure;
 use super::mismatch::Mismatch;
 use super::nesting::Nesting;
 use super::path_rule::{Around, as_glob};
@@ -799,6 +800,7 @@ impl<'a> MatchInput<'a> {
                 && !is_implied(self.command, effect)
                 && self.lies(wanted, *at, **place)
                 && !(wanted.existing && self.is_new(effect))
+                && !(wanted.shown && (is_no_disclosure(self.command, effect) || self.is_nothing(effect)))
         });
         fit.map(|(_, (effect, place))| (effect, *place))
     }
@@ -882,6 +884,13 @@ impl<'a> MatchInput<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a word that may name a file names none: nothing is there, and nothing before it makes anything there.
+    fn is_nothing(&self, effect: &Effect) -> bool {
+        let (Kind::Mention, Some(look)) = (effect.kind, self.scene.look) else { return false };
+        let absent = |path: &str| look.look(path) == Presence::Absent;
+        effect.path.known().is_some_and(|path| absent(path) && !self.made_before(path) && !self.put_before(path))
     }
 
     /// Whether an earlier command of the text moves or links something to this path, or to one above it.

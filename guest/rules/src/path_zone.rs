@@ -437,18 +437,19 @@ impl<'a> Map<'a> {
             }
         }
         if let Some(rest) = self.home.and_then(|home| below(path, home)) {
-            let cache = CACHES.iter().any(|cache| rest == *cache || below(rest, cache).is_some());
+            let cache = CACHES.iter().any(|cache| rest == *cache || below(rest, cache).is_some()) || is_notes(rest);
             return if cache { PathZone::Cache } else { PathZone::Account };
         }
-        if TEMPORARY.contains(&path) {
+        if TEMPORARY.contains(&path) || user_temporary(path) == Some(true) {
             return PathZone::TemporaryRoot;
         }
-        if TEMPORARY.iter().any(|folder| below(path, folder).is_some()) || path.starts_with("/private/var/folders/") {
+        if TEMPORARY.iter().any(|folder| below(path, folder).is_some()) || user_temporary(path) == Some(false) {
             return PathZone::Temporary;
         }
         if let Some(name) = below_any_case(path, "/dev") {
             let harmless =
                 HARMLESS.contains(&name) || ["fd/", "pts/", "tcp/", "udp/"].iter().any(|p| name.starts_with(p));
+            let harmless = harmless || is_serial(name);
             return if harmless { PathZone::Temporary } else { PathZone::Device };
         }
         if path.eq_ignore_ascii_case("/dev") {
@@ -626,6 +627,51 @@ impl<'a> Map<'a> {
     }
 }
 
+/// Whether a path of a home folder lies in a folder in which agents keep what they noted and logged. What configures them, or
+/// what they run, is elsewhere.
+pub(crate) fn is_notes(path: &str) -> bool {
+    const NOTES: &[&str] = &[
+        ".claude/debug/",
+        ".claude/logs/",
+        ".claude/plans/",
+        ".claude/projects/*/memory/",
+        ".claude/projects/*/tmp/",
+        ".claude/todos/",
+        ".codex/log/",
+        ".codex/logs/",
+        ".codex/memories/",
+        ".codex/tmp/",
+        ".copilot/logs/",
+        ".factory/logs/",
+        ".gemini/tmp/",
+        ".pi/agent/logs/",
+    ];
+    let parts: Vec<&str> = path.split('/').collect();
+    let plain = parts.iter().all(|part| !matches!(*part, "" | "." | ".."));
+    plain
+        && NOTES.iter().any(|notes| {
+            let folder: Vec<&str> = notes.trim_end_matches('/').split('/').collect();
+            parts.len() > folder.len() && folder.iter().zip(&parts).all(|(own, part)| *own == "*" || own == part)
+        })
+}
+
+/// Whether a path is the folder that macOS gives a user for temporary files or caches, as a whole: `/var/folders/zz/NAME/T`.
+/// `None` for what does not lie there.
+fn user_temporary(path: &str) -> Option<bool> {
+    let rest = path.strip_prefix("/private").unwrap_or(path).strip_prefix("/var/folders/")?;
+    let mut parts = rest.splitn(4, '/');
+    let (_, _, kind) = (parts.next()?, parts.next()?, parts.next()?);
+    matches!(kind, "T" | "C").then(|| parts.next().is_none_or(str::is_empty))
+}
+
+/// Whether a name below `/dev` is that of a serial line: what is written there goes to what is plugged in, and no disk.
+fn is_serial(name: &str) -> bool {
+    const SERIAL: &[&str] =
+        &["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "ttymxc", "ttyTHS", "rfcomm", "cu.", "tty.", "serial/"];
+    let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+    SERIAL.iter().find_map(|start| name.strip_prefix(start)).is_some_and(numbered)
+}
+
 /// Whether a place is neither the workspace nor for temporary files.
 pub(crate) fn is_elsewhere(place: PathZone) -> bool {
     matches!(
@@ -682,6 +728,22 @@ mod tests {
             (known("/TMP/x"), Outside),
             (known("/tmp"), TemporaryRoot),
             (known("/tmp/x"), Temporary),
+            (known("/home/dev/.claude/plans/p.md"), Cache),
+            (known("/home/dev/.claude/projects/p/memory/m.md"), Cache),
+            (known("/home/dev/.claude/projects/p/memory"), Account),
+            (known("/home/dev/.claude/plans"), Account),
+            (known("/home/dev/.claude/settings.json"), Account),
+            (known("/var/folders"), System),
+            (known("/var/folders/zz/x1"), System),
+            (known("/var/folders/zz/x1/T"), TemporaryRoot),
+            (glob("/var/folders/zz/x1/T/*"), TemporaryRoot),
+            (known("/var/folders/zz/x1/T/tmp.1"), Temporary),
+            (known("/private/var/folders/zz/x1/T/tmp.1/a"), Temporary),
+            (known("/private/var/folders/zz/x1/X/a"), System),
+            (known("/dev/ttyUSB0"), Temporary),
+            (known("/dev/cu.usbserial-1"), Temporary),
+            (known("/dev/serial/by-id/x"), Temporary),
+            (known("/dev/ttyUSB"), Device),
             (known("/some/path"), Outside),
             (known("/root"), Home),
             (glob("/*"), Root),

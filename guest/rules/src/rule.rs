@@ -258,6 +258,8 @@ pub(crate) struct EffectMatch {
     pub(crate) existing: bool,
     /// Only of paths that are named in full.
     pub(crate) exact: bool,
+    /// Only where their content may come to light: not of a key that a program works with, nor of a query.
+    pub(crate) shown: bool,
 }
 
 /// Conditions on the surroundings: all of them.

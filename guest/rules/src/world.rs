@@ -21,6 +21,11 @@ pub trait GuardHost {
         false
     }
 
+    /// Whether there are files below a folder that git knows and that differ from the last commit; `None` if that cannot be told.
+    fn changed_below(&mut self, _folder: &str) -> Option<bool> {
+        None
+    }
+
     /// Whether other branches or tags hold all commits of a local branch of the repository in a folder, so that nothing is
     /// lost with it.
     fn merged(&mut self, _folder: &str, _branch: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Verdicts that depend on what is there: files, folders, links, scripts, and the user's own rules. The cases are in
 //! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
 //! file tool writes, and what is expected. In `held.jsonl` git holds some of the files, which are the same in each case but for
-//! what it says.
+//! what it says. In `plain-work-files.jsonl` git knows of the files that `changed` names.
 
 use std::rc::Rc;
 
@@ -82,6 +82,11 @@ impl GuardHost for Disk {
         self.0["held"].as_array().is_some_and(|held| held.iter().any(|one| one == path))
     }
 
+    fn changed_below(&mut self, folder: &str) -> Option<bool> {
+        let changed = self.0["changed"].as_array()?;
+        Some(changed.iter().filter_map(Value::as_str).any(|file| file.starts_with(&format!("{folder}/"))))
+    }
+
     fn merged(&mut self, folder: &str, branch: &str) -> bool {
         folder == WORKSPACE && self.0["merged"].as_array().is_some_and(|all| all.iter().any(|one| one == branch))
     }
@@ -109,6 +114,12 @@ impl GuardHost for Disk {
 #[test]
 fn every_case_gets_its_verdict() {
     verdicts(&cases!("files.jsonl"), &serde_json::Map::new());
+}
+
+/// Everyday work around keys, queries and folders with changes, where it depends on what is there.
+#[test]
+fn plain_work_among_files_gets_its_verdicts() {
+    verdicts(&cases!("plain-work-files.jsonl"), &serde_json::Map::new());
 }
 
 #[test]

@@ -43,6 +43,20 @@ fn options_before_a_command_take_what_their_programs_say() {
     each_gets_its_verdict(&cases!("spec-options-1.jsonl"));
 }
 
+/// Everyday work that looks like something else, and what looks like it: keys that are used, scripts that are plain, programs
+/// that the text itself writes.
+#[test]
+fn plain_work_gets_its_verdicts() {
+    let file = cases!("plain-work.jsonl");
+    let cases: Vec<Value> =
+        file.text().lines().map(|line| serde_json::from_str(line).expect("a case is JSON")).collect();
+    assert!(
+        cases.iter().all(|case| case["expect"] == "pass" || case["rule"].is_string()),
+        "a case that stops names its rule"
+    );
+    each_gets_its_verdict(&file);
+}
+
 #[test]
 fn what_nothing_brings_back_asks_by_default() {
     let file = cases!("irreversible.jsonl");
@@ -231,11 +245,11 @@ fn what_is_said_often_is_found_wherever_it_stands() {
     assert_eq!((rules(&called), evidence(&called)), (rules(&one), evidence(&one)));
     // One of very many that are alike, and not the first of them.
     let harmless: String = (0..2_000).map(|n| format!("cat file{}\n", n % 7)).collect();
-    assert_eq!(judge(format!("cat config\n{harmless}cat config")).action(), None);
+    assert_eq!(judge(format!("cat deploy_key\n{harmless}cat deploy_key")).action(), None);
     for text in [
         format!("{harmless}cat ~/.ssh/id_rsa\n{harmless}"),
         format!("{harmless}cd ~/.ssh\ncat id_rsa\n{harmless}"),
-        format!("cat config\n{harmless}cd ~/.ssh\ncat config"),
+        format!("cat deploy_key\n{harmless}cd ~/.ssh\ncat deploy_key"),
     ] {
         assert_eq!(judge(text).action(), Some(Action::Block));
     }

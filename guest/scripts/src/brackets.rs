@@ -279,6 +279,9 @@ impl Evaluator {
         let value = self.expression(&mut element, 0);
         if element.eat(":") {
             self.expression(&mut element, 0);
+            self.run(&mut element);
+            // Which value stands under which key is not known.
+            return Value::Unknown;
         }
         self.run(&mut element);
         Value::each_of(value, count.filter(|_| plain))

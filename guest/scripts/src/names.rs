@@ -58,7 +58,11 @@ pub(super) fn full(language: Language, name: &str) -> String {
                 "path.posix" => return "path".to_owned(),
                 _ => {}
             }
-            if (name.starts_with("fs.") || name.starts_with("child_process.") || name.starts_with("execa."))
+            if (name.starts_with("fs.")
+                || name.starts_with("child_process.")
+                || name.starts_with("execa.")
+                || name.starts_with("Deno.")
+                || name.starts_with("Bun."))
                 && let Some(rest) = name.strip_suffix("Sync")
             {
                 name = rest.to_owned();
@@ -123,7 +127,7 @@ pub(super) fn constant(language: Language, name: &str, setting: &Setting) -> Opt
         | (Language::Node, "process.argv")
         | (Language::Ruby, "ARGV")
         | (Language::Perl, "@ARGV")
-        | (Language::Php, "$argv") => script_args::arguments(setting),
+        | (Language::Php, "$argv") => script_args::arguments(setting, language),
         (Language::Node, name) if name.starts_with("process.env.") => Value::Unknown,
         (Language::Php, "$_ENV" | "$_SERVER") => Value::name("$_ENV"),
         _ => return None,

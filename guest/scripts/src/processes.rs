@@ -215,6 +215,28 @@ pub(super) fn node_spawn(evaluator: &mut Evaluator, args: &Args) -> Value {
     Value::Unknown
 }
 
+/// Deno's `new Deno.Command(program, { args: [..], cwd: folder })`.
+pub(super) fn deno_command(evaluator: &mut Evaluator, args: &Args) -> Value {
+    let mut argv = vec![argument(args, 0)];
+    match args.value(1) {
+        None => {}
+        Some(Value::Map(_)) => argv.extend(option(args, "args")),
+        Some(_) => argv.push(Value::Unknown),
+    }
+    run_in(evaluator, option(args, "cwd"), argv, &args.at);
+    Value::Unknown
+}
+
+/// A program and its arguments in one list, or as `cmd` of the options.
+pub(super) fn spawn_list(evaluator: &mut Evaluator, args: &Args) -> Value {
+    let list = match args.value(0) {
+        Some(list @ Value::List(_)) => list.clone(),
+        _ => option(args, "cmd").unwrap_or(Value::Unknown),
+    };
+    run_in(evaluator, option(args, "cwd"), vec![list], &args.at);
+    Value::Unknown
+}
+
 pub(super) fn node_fork(evaluator: &mut Evaluator, args: &Args) -> Value {
     let mut argv = vec![Value::text("node"), argument(args, 0)];
     if let Some(Value::List(values)) = args.value(1) {

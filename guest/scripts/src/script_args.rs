@@ -3,7 +3,7 @@
 use super::arguments::Args;
 use super::evaluator::{Evaluator, Expected};
 use super::value::Value;
-use super::{Arguments, Setting, Text};
+use super::{Arguments, Language, Origin, Setting, Text};
 
 /// The name of what `parse_args` gives.
 pub(super) const NAMESPACE: &str = "argparse.Namespace";
@@ -13,12 +13,35 @@ const MOST_PLACES: usize = 12;
 
 /// The script's arguments, as its language has them. At each place may be any of them, or something else: options of the
 /// interpreter, and the script itself, move them about in more ways than can be followed.
-pub(super) fn arguments(setting: &Setting) -> Value {
+pub(super) fn arguments(setting: &Setting, language: Language) -> Value {
     let Some(Arguments(all)) = setting.arguments.as_ref().filter(|arguments| !arguments.0.is_empty()) else {
         return Value::Unknown;
     };
+    if let Some(exact) = of_text(setting, language) {
+        return exact;
+    }
     // Some languages have the names of the interpreter and of the script in front.
     Value::List(vec![any(all); (all.len() + 2).min(MOST_PLACES)])
+}
+
+/// The list of a text on a command line, if all that stands behind it is known: which is which is certain there, as long as
+/// none of it is an option of the interpreter.
+fn of_text(setting: &Setting, language: Language) -> Option<Value> {
+    let all = told(setting)?;
+    let before: &[&str] = match language {
+        Language::Python => &["-c"],
+        Language::Node => &["node"],
+        Language::Php => &["Standard input code"],
+        _ => &[],
+    };
+    Some(Value::List(before.iter().copied().map(Value::text).chain(all.iter().map(value)).collect()))
+}
+
+/// The arguments of such a text.
+fn told(setting: &Setting) -> Option<&[Text]> {
+    let Arguments(all) = setting.arguments.as_ref().filter(|_| setting.origin == Origin::Text)?;
+    let plain = all.iter().all(|text| matches!(text, Text::Known(_))) && !all.first().is_some_and(is_flag);
+    (plain && !all.is_empty()).then_some(all.as_slice())
 }
 
 /// Any of the arguments, or something else.
@@ -35,6 +58,10 @@ fn value(text: &Text) -> Value {
 
 /// Perl's `shift` and `pop` outside functions.
 pub(super) fn shift(setting: &Setting) -> Value {
+    // Beyond the last there is nothing that could be run.
+    if let Some(all) = told(setting) {
+        return Value::choice(all.iter().map(value).collect());
+    }
     setting.arguments.as_ref().map_or(Value::Unknown, |Arguments(all)| any(all))
 }
 

@@ -70,6 +70,7 @@ pub(super) enum Handler {
     Constructor,
     Curl,
     CurlOption,
+    DenoCommand,
     ErrorLog,
     ExecAll,
     Fileinput,
@@ -128,6 +129,7 @@ pub(super) enum Handler {
     ShelljsRm,
     ShelljsSed,
     SpawnAll,
+    SpawnList,
     Subprocess,
     Template,
     Timer,
@@ -270,6 +272,8 @@ const PYTHON: &[Row] = &[
 
 #[rustfmt::skip]
 const NODE: &[Row] = &[
+    ("Deno.remove", Other(Handler::NodeRm)), ("Deno.writeTextFile", Write(0)), ("Deno.writeFile", Write(0)), ("Deno.readTextFile", Read(0)), ("Deno.readFile", Read(0)), ("Deno.rename", Move), ("Deno.copyFile", Act::Copy), ("Deno.mkdir", Folder(0)), ("Deno.readDir", Act::List(0)), ("Deno.symlink", Link), ("Deno.link", HardLink), ("Deno.chmod", Chmod(0)), ("Deno.chown", Mode(0)), ("Deno.truncate", Write(0)), ("Deno.create", Write(0)), ("Deno.open", Other(Handler::Open)), ("Deno.readLink", Read(0)), ("Deno.utime", Write(0)), ("Deno.chdir", Chdir), ("Deno.Command", Other(Handler::DenoCommand)), ("Deno.run", Other(Handler::SpawnList)), ("Deno.kill", Opaque), ("Deno.dlopen", Opaque), ("Deno.env.get", Act::Value(Pure::Getenv)), ("Deno.cwd", Act::Value(Pure::Here)), ("Deno.makeTempDir", Other(Handler::NodeTemporary)),
+    ("Bun.$", Other(Handler::Template)), ("Bun.write", Write(0)), ("Bun.file", Read(0)), ("Bun.spawn", Other(Handler::SpawnList)),
     ("fs.readFile", Read(0)), ("fs.createReadStream", Read(0)), ("fs.readdir", Act::List(0)), ("fs.opendir", Act::List(0)), ("fs.glob", Other(Handler::Glob)), ("glob", Other(Handler::Glob)), ("glob.glob", Other(Handler::Glob)), ("glob.sync", Other(Handler::Glob)), ("glob.globSync", Other(Handler::Glob)), ("fast-glob", Other(Handler::Glob)), ("fast-glob.sync", Other(Handler::Glob)), ("fast-glob.glob", Other(Handler::Glob)), ("fast-glob.globSync", Other(Handler::Glob)), ("globby", Other(Handler::Glob)), ("globby.sync", Other(Handler::Glob)), ("globby.globby", Other(Handler::Glob)), ("globby.globbySync", Other(Handler::Glob)), ("tinyglobby.glob", Other(Handler::Glob)), ("tinyglobby.globSync", Other(Handler::Glob)), ("fs.readlink", Read(0)), ("fs.watch", Read(0)), ("fs.watchFile", Read(0)), ("fs.readJson", Read(0)),
     ("fs.writeFile", Other(Handler::NodeWrite)), ("fs.createWriteStream", Other(Handler::NodeWrite)), ("fs.outputFile", Write(0)), ("fs.writeJson", Write(0)), ("fs.outputJson", Write(0)), ("fs.appendFile", Append(0)), ("fs.truncate", Write(0)), ("fs.utimes", Write(0)), ("fs.lutimes", Write(0)),
     ("fs.open", Other(Handler::Open)), ("fs.unlink", Delete(0)), ("fs.rmdir", Other(Handler::NodeRm)), ("fs.rm", Other(Handler::NodeRm)), ("fs.remove", Tree(0)), ("fs.emptyDir", Tree(0)), ("rimraf", Tree(0)), ("trash", Trees), ("write-file-atomic", Write(0)), ("write-file-atomic.sync", Write(0)), ("shelljs.cp", Other(Handler::ShelljsCopy)), ("shelljs.mv", Other(Handler::ShelljsMove)), ("shelljs.sed", Other(Handler::ShelljsSed)), ("rimraf.rimraf", Tree(0)), ("rimraf.sync", Tree(0)), ("del", Trees), ("del.sync", Trees), ("del.deleteSync", Trees),
@@ -351,7 +355,7 @@ pub(super) const HARMLESS: &[&str] = &[
     "csv", "configparser", "argparse", "getpass", "warnings", "traceback", "inspect", "ast", "tokenize", "token", "dis", "logging", "threading", "queue", "asyncio", "signal", "errno", "stat", "tempfile", "pathlib", "gzip", "bz2", "lzma", "zlib", "zipfile", "tarfile", "pickle", "marshal", "socket", "ssl", "select", "selectors", "http", "urllib", "urllib2", "httplib", "email", "html", "xml", "xmlrpc",
     "ipaddress", "requests", "httpx", "smtplib", "ftplib", "telnetlib", "webbrowser", "sqlite3", "shelve", "dbm", "linecache", "fileinput", "filecmp", "pwd", "grp", "resource", "builtins", "__future__", "importlib", "site", "sysconfig", "types", "abc", "contextlib", "heapq", "bisect", "array", "numbers", "cmath", "difflib", "gc", "weakref", "timeit", "cProfile", "profile", "code", "runpy", "concurrent",
     "multiprocessing", "unittest", "doctest", "yaml", "tomllib", "toml", "tomli", "dateutil", "pytz", "string.templatelib", "pkgutil", "keyword", "reprlib", "zoneinfo", "atexit", "mmap", "pexpect", "commands", "popen2", "distutils", "imp", "numpy.random",
-    "path", "util", "url", "crypto", "events", "assert", "stream", "buffer", "querystring", "string_decoder", "os", "http2", "https", "net", "tls", "dns", "dgram", "zlib", "readline", "timers", "perf_hooks", "process", "v8", "vm", "module", "console", "worker_threads", "cluster", "async_hooks", "punycode", "constants", "tty", "test", "rimraf", "del", "axios", "got", "node-fetch", "undici", "fs-extra", "execa", "shelljs", "zx", "semver", "lodash", "chalk", "typescript", "uuid",
+    "Deno", "Bun", "path", "util", "url", "crypto", "events", "assert", "stream", "buffer", "querystring", "string_decoder", "os", "http2", "https", "net", "tls", "dns", "dgram", "zlib", "readline", "timers", "perf_hooks", "process", "v8", "vm", "module", "console", "worker_threads", "cluster", "async_hooks", "punycode", "constants", "tty", "test", "rimraf", "del", "axios", "got", "node-fetch", "undici", "fs-extra", "execa", "shelljs", "zx", "semver", "lodash", "chalk", "typescript", "uuid",
     "strict", "warnings", "utf8", "feature", "vars", "constant", "integer", "bigint", "bytes", "parent", "base", "overload", "lib", "Carp", "Data::Dumper", "List::Util", "Scalar::Util", "POSIX", "Cwd", "Time::HiRes", "Time::Local", "Time::Piece", "JSON", "JSON::PP", "MIME::Base64", "Encode", "Getopt::Long", "File::Basename", "File::Spec", "File::Spec::Functions", "File::Path", "File::Copy", "File::Temp", "File::Find", "File::Slurp", "File::HomeDir", "Path::Tiny", "IO::File", "IO::Handle",
     "IO::Socket", "IO::Socket::INET", "IO::Socket::SSL", "IO::Socket::IP", "IPC::Open2", "IPC::Open3", "IPC::Run", "IPC::Cmd", "IPC::System::Simple", "LWP::Simple", "LWP::UserAgent", "HTTP::Tiny", "HTTP::Request", "Net::FTP", "Net::SMTP", "Socket", "Storable", "Digest::MD5", "Digest::SHA", "Term::ANSIColor", "Text::Wrap", "Text::ParseWords", "Math::BigInt", "Fcntl", "Errno", "Env", "English", "autodie", "diagnostics", "version", "v5", "Config", "Benchmark", "Test::More", "Tie::File", "DB_File", "Symbol",
     "fileutils", "open3", "pathname", "tempfile", "tmpdir", "set", "date", "time", "csv", "digest", "digest/md5", "digest/sha2", "securerandom", "erb", "open-uri", "net/http", "net/ftp", "net/smtp", "uri", "socket", "shellwords", "pp", "ostruct", "optparse", "benchmark", "bigdecimal", "stringio", "find", "etc", "English", "rubygems", "bundler", "psych", "logger", "forwardable", "singleton", "observer", "timeout", "io/console", "zlib", "openssl", "httparty", "faraday", "pty", "fiddle", "ripper", "prime", "matrix", "abbrev", "base64", "minitest/autorun", "test/unit", "nokogiri",

@@ -6,6 +6,7 @@
 
 use crate::command::{Command, Script};
 use crate::facts::Facts;
+use crate::powershell;
 use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// A shell outside the Bourne family.
@@ -32,6 +33,11 @@ impl ForeignShell {
         })
     }
 
+    /// Whether a text for this shell reads and shows things, and does nothing else.
+    pub(crate) fn only_reads(&self, text: &str) -> bool {
+        *self == ForeignShell::PowerShell && powershell::only_reads(text)
+    }
+
     /// For a sentence.
     pub fn title(&self) -> &str {
         match self {
@@ -56,6 +62,13 @@ pub(crate) fn scanned_words(text: &Word, facts: &Facts) -> Vec<Word> {
     let span = text.span;
     let found = tokens(text.text(), facts).into_iter().flatten();
     found.map(|word| Word { span, ..word }).collect()
+}
+
+/// The same, command by command.
+pub(crate) fn scanned_commands(text: &Word, facts: &Facts) -> Vec<Vec<Word>> {
+    let span = text.span;
+    let placed = |words: Vec<Word>| words.into_iter().map(|word| Word { span, ..word }).collect();
+    tokens(text.text(), facts).into_iter().map(placed).collect()
 }
 
 /// Whether a text is one that the shells read alike, as far as its grammar goes.

@@ -19,6 +19,7 @@
 //! | `script_effects` | programs in other languages | reading those |
 //! | `foreign` | texts for shells outside the Bourne family that bash reads alike | what their words mean |
 //! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `compile` | what is compiled or run of sources that the text wrote | what they do |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
 //! | `dedup` | whether two commands are the same | what is around them |
 //! | `dialect` | which shell reads the text at hand | what it reads otherwise |
@@ -40,6 +41,7 @@ mod assign;
 mod braces;
 mod builtin;
 mod builtin_names;
+mod compile;
 mod control;
 mod declare;
 mod dedup;

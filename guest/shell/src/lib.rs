@@ -25,9 +25,11 @@
 //! | `interpreter` | the commands of a text, state on the way | what a command means |
 //! | `scan` | what is too long or no shell text | anything that parses |
 //! | `arithmetic` | expressions on known texts | files |
+//! | `compiled` | whether the source of a program calls what its language has for files and processes | its grammar |
 //! | `make`, `just` | what a makefile or a justfile runs | running make or just |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
 //! | `foreign` | what texts for PowerShell, cmd and other shells outside the Bourne family share with bash | reading their grammar |
+//! | `powershell` | which texts for PowerShell only read | what others do |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
 //! | `tracker` | state that others add: a branch, a cluster | the directory and the variables, which the walk has |
@@ -75,6 +77,7 @@
 mod abstract_value;
 mod arithmetic;
 mod command;
+mod compiled;
 mod effect;
 mod facts;
 mod files;
@@ -85,6 +88,7 @@ mod interpreter;
 mod just;
 mod make;
 mod patch;
+mod powershell;
 mod scan;
 mod shared;
 mod succession;

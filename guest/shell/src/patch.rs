@@ -184,6 +184,7 @@ pub fn patch(text: &str, cwd: &str) -> Script {
             certain: true,
             alternative: false,
             named: Named::Word,
+            used: false,
         }
     });
     Script { commands: vec![Command::of_effects(effects.collect(), span, cwd)], ..Script::default() }

@@ -160,12 +160,50 @@ pub(super) fn is_located_file(command: &Command, inner: &[&Command]) -> bool {
         && inner.iter().all(|other| source(other).is_none())
 }
 
-/// Whether what is not seen of a text for a shell are names among the words of commands that do nothing to files and do not
-/// show them: what a search in the workspace lists, put in by `xargs -I{}` and `find -exec`, or by `parallel` out of the text.
+/// Whether what is not seen of a text for a shell are names among the words of commands that do nothing to files but to read
+/// them: what a search in the workspace lists, put in by `xargs -I{}` and `find -exec`, or by `parallel` out of the text.
 pub(super) fn lists_names(command: &Command, inner: &[&Command], before: &[&Command], piped: &[&Command]) -> bool {
     const HARMLESS: &[&str] = &[
-        "[", "basename", "bun", "cargo", "cd", "dirname", "echo", "go", "jq", "ls", "make", "npm", "pnpm", "printf",
-        "test", "true", "yarn",
+        "[",
+        "basename",
+        "bun",
+        "cargo",
+        "cat",
+        "cd",
+        "cmp",
+        "cut",
+        "diff",
+        "dirname",
+        "du",
+        "echo",
+        "egrep",
+        "false",
+        "fgrep",
+        "file",
+        "go",
+        "grep",
+        "head",
+        "jq",
+        "ls",
+        "make",
+        "md5sum",
+        "nl",
+        "npm",
+        "pnpm",
+        "printf",
+        "readlink",
+        "realpath",
+        "sha1sum",
+        "sha256sum",
+        "sort",
+        "stat",
+        "tail",
+        "test",
+        "tr",
+        "true",
+        "uniq",
+        "wc",
+        "yarn",
     ];
     let outer = || nearest_outer(command, before);
     let by_names = match command.via.last().map(String::as_str) {
@@ -251,11 +289,13 @@ fn changes(command: &Command) -> bool {
 
 /// Whether a command prints names of the workspace's files, or the numbers of containers, and nothing else.
 fn lists(command: &Command) -> bool {
-    // A glob that begins with a name stands for names that begin with it, and for no option.
+    // A glob that begins with a name stands for names that begin with it, and for no option. What ends in one and is an option
+    // of a program that lists has no value.
     fn said(word: &Word) -> Option<&str> {
         match &word.value {
             Value::Known(text) => Some(text),
-            Value::Pattern(text) => Some(text.as_str()).filter(|text| text.starts_with(|c: char| c.is_alphanumeric())),
+            Value::Pattern(text) => Some(text.as_str())
+                .filter(|text| text.starts_with("*.") || text.starts_with(|c: char| c.is_alphanumeric())),
             Value::Unknown { .. } => None,
         }
     }
@@ -265,6 +305,9 @@ fn lists(command: &Command) -> bool {
         |word: &&str| !word.starts_with(['/', '~']) && !word.split('/').any(|part| matches!(part, ".." | ".git"));
     let other = [
         "-exec",
+        "-x",
+        "-X",
+        "--pre",
         "-ok",
         "-printf",
         "-fprint",
@@ -287,7 +330,12 @@ fn lists(command: &Command) -> bool {
             let (search, action) = rest.split_at(own.unwrap_or(rest.len()));
             plain(search) && action.iter().filter(|word| word.starts_with("-exec")).count() <= 1
         }
-        ["ls", rest @ ..] | ["git", "ls-files", rest @ ..] | ["git", "diff", "--name-only", rest @ ..] => plain(rest),
+        ["ls" | "fd" | "fdfind" | "seq", rest @ ..]
+        | ["git", "ls-files", rest @ ..]
+        | ["git", "diff", "--name-only", rest @ ..]
+        | ["rg", "--files" | "-l" | "--files-with-matches", rest @ ..]
+        | ["grep", "-l" | "-rl" | "-lr" | "-rlE" | "-lE" | "-il" | "-ril", rest @ ..]
+        | ["git", "grep", "-l", rest @ ..] => plain(rest),
         ["docker" | "podman", "ps", "-q" | "-aq" | "-qa"] => true,
         _ => false,
     }

@@ -3,11 +3,19 @@
 //!
 //! | Module | For |
 //! |---|---|
+//! | `changed` | folders with changes that no commit has |
 //! | `listed` | what is done to the files that another command lists or finds |
+//! | `tokens` | tokens that go straight to the host that they are for |
+//! | `unknown` | which word of a command is not known, and what would make it known |
+//! | `probes` | what looks whether a port of another machine is open, and sends nothing |
 //! | `loops` | loops and functions that call themselves and come to no end |
 
+mod changed;
 mod listed;
 mod loops;
+mod probes;
+mod tokens;
+mod unknown;
 
 use rustc_hash::FxHashSet;
 use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
@@ -35,6 +43,16 @@ pub(super) fn agrees(
     subject.reaches(DependsOn::Text);
     match native {
         NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
+        NativeRule::RemoveChanged if !changed::loses(rule, subject, world) => Err(Mismatch::Held),
+        NativeRule::ReverseShell if probes::is_probe(subject, source) => Err(Mismatch::Code),
+        NativeRule::PrintToken
+        | NativeRule::PrintGcloudSecret
+        | NativeRule::PrintAzureSecret
+        | NativeRule::PrintAwsSecret
+            if tokens::stays_at_home(native, subject) =>
+        {
+            Err(Mismatch::Code)
+        }
         NativeRule::PipedAnswers if !refs::is_answered(subject, source) => Err(Mismatch::Code),
         NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth
             if held.hold(subject, source, world) =>
@@ -74,6 +92,15 @@ impl<'a> Evaluation<'a> {
         self.native_at_most(native, Action::Block, subject, source, world, evidence);
     }
 
+    /// What a reason says of the word that is not known, and of what would make it known.
+    fn about(native: NativeRule, subject: &MatchInput<'_>, source: &str) -> String {
+        match native {
+            NativeRule::UnseenScript => unknown::of_script(subject.command, source),
+            NativeRule::UnknownProgram => unknown::of_program(subject.command, source),
+            _ => String::new(),
+        }
+    }
+
     /// The same with no weightier an action than this one. Whether it fires.
     fn native_at_most(
         &mut self,
@@ -89,7 +116,8 @@ impl<'a> Evaluation<'a> {
         self.consider(&rule.id, Some(subject.index), lifted.as_ref());
         if lifted.is_none() {
             // The first reason is the one that is kept.
-            let reason = if self.has(&rule.id) { String::new() } else { rule.reason_about("") };
+            let about = || Self::about(native, subject, source);
+            let reason = if self.has(&rule.id) { String::new() } else { rule.reason_about(&about()) };
             self.add(Found::of(rule, rule.action.min(most), reason, evidence));
         }
         lifted.is_none()

@@ -9,17 +9,18 @@ use super::found::Found;
 use super::recursive_reads::read_below;
 use super::touched::{Access, Touched};
 use super::{Evaluation, evidence, tilde};
-use crate::call::{Action, Field};
+use crate::call::{Action, Field, Kind};
+use crate::key_use::{is_tightened, is_used};
 use crate::matching::{DependsOn, MatchInput, is_implied};
 use crate::native_rule::NativeRule;
 use crate::path_query::PathQuery;
 use crate::path_rule::{Around, PathRule, as_glob};
-use crate::path_zone::is_elsewhere;
+use crate::path_zone::{is_elsewhere, is_notes};
 use crate::rule_id::{Layer, Policy};
 use crate::world::GuardHost;
 
 /// Programs that tell the names and sizes of files, and nothing that is in them.
-const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
+const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink", "tree", "du"];
 
 /// Whether a command tells names to whoever looks on, and to no other command that could open them.
 fn only_lists(subject: &MatchInput<'_>) -> bool {
@@ -30,9 +31,15 @@ fn only_lists(subject: &MatchInput<'_>) -> bool {
     let named = |other: &&Command| {
         other.program().is_some_and(|program| LOOKS_ON.contains(&program)) && !other.words.iter().any(opens)
     };
-    found.program().is_some_and(|program| NAMES_ONLY.contains(&program))
-        && !subject.others_may_open()
-        && subject.pipeline().1.iter().all(named)
+    let names_only = |program: &str| NAMES_ONLY.contains(&program) || program == "find" && only_finds(found);
+    found.program().is_some_and(names_only) && !subject.others_may_open() && subject.pipeline().1.iter().all(named)
+}
+
+/// Whether `find` prints what it finds, and does nothing else with it.
+fn only_finds(command: &Command) -> bool {
+    const ACTIONS: &[&str] = &["-delete", "-exec", "-ok", "-fls", "-fprint", "-files0"];
+    let known = command.words.iter().all(|word| word.known().is_some());
+    known && !command.words.iter().any(|word| ACTIONS.iter().any(|action| word.value.text().starts_with(action)))
 }
 
 /// Whether `sed -i` puts one text for another in the one file that it reads, and leaves no copy.
@@ -113,6 +120,8 @@ impl<'a> Evaluation<'a> {
                 _ if unknown => Access::Delete,
                 Deed::Create if effect.folder => Access::MakeFolder,
                 Deed::Read if only_lists(subject) => Access::List,
+                _ if is_used(found, effect) => Access::Use,
+                _ if is_tightened(found, effect) => Access::Tighten,
                 // What is read goes back into the same file.
                 Deed::Read if is_edited(found) => Access::Write,
                 _ => access,
@@ -189,19 +198,37 @@ impl<'a> Evaluation<'a> {
                 if one_is_enough && told.contains(&kind) {
                     continue;
                 }
+                if rule.layer == Layer::BuiltIn && is_public(touched, real.as_deref()) {
+                    continue;
+                }
+                if rule.policy == Policy::NoDelete && self.is_notes(touched, real.as_deref()) {
+                    continue;
+                }
                 let deed = match (rule.policy, touched.access) {
                     // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
                     (Policy::ReadOnly, Access::MakeFolder) if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate => {
                         continue;
                     }
-                    (Policy::NoRead, Access::List | Access::Write | Access::MakeFolder | Access::Delete) => continue,
-                    (Policy::ReadOnly, Access::List | Access::Read | Access::Mention) => continue,
+                    // What came with Toolgate keeps secrets, and these give none away.
+                    (Policy::ZeroAccess, Access::List | Access::Use | Access::Tighten | Access::MakeFolder)
+                        if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate && self.call.kind == Kind::Shell =>
+                    {
+                        continue;
+                    }
+                    (Policy::NoRead, Access::Use) if rule.layer == Layer::BuiltIn => continue,
+                    (
+                        Policy::NoRead,
+                        Access::List | Access::Write | Access::Tighten | Access::MakeFolder | Access::Delete,
+                    ) => continue,
+                    (Policy::ReadOnly, Access::List | Access::Use | Access::Read | Access::Mention) => continue,
                     (
                         Policy::NoDelete,
                         Access::List
+                        | Access::Use
                         | Access::Read
                         | Access::Mention
                         | Access::Write
+                        | Access::Tighten
                         | Access::MakeFolder
                         | Access::HardLink,
                     ) => continue,
@@ -232,12 +259,10 @@ impl<'a> Evaluation<'a> {
                     rule.policy.key(),
                     rule.source
                 );
-                let looks = matches!(touched.access, Access::Mention | Access::List | Access::Read);
-                let public = looks
-                    && rule.layer == Layer::BuiltIn
-                    && touched.path.known().is_some_and(is_public)
-                    && real.as_deref().is_none_or(is_public);
-                let asks = touched.possible || rule.ask || may || public;
+                let asks = touched.possible
+                    || rule.ask
+                    || may
+                    || self.call.kind == Kind::Shell && is_known_hosts(touched, rule);
                 let action = if asks { Action::Ask } else { Action::Block };
                 told.push(kind);
                 self.add(Found::of_path(rule, action, reason, touched.evidence.clone()));
@@ -292,6 +317,12 @@ impl<'a> Evaluation<'a> {
         })
     }
 
+    /// Whether a path is one of the files in which agents note things, by its own name.
+    fn is_notes(&self, touched: &Touched, real: Option<&str>) -> bool {
+        let rest = |path: &str| path.strip_prefix(self.call.home.as_deref()?)?.strip_prefix('/').map(str::to_owned);
+        real.is_none() && touched.path.known().and_then(rest).is_some_and(|rest| is_notes(&rest))
+    }
+
     /// What is protected below a path that is removed, or whose files get other names: one finding, however much it is.
     fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
         let becomes = match touched.access {
@@ -317,11 +348,32 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// Whether a path among somebody's keys is no secret: the public half of a key, or the keys of other machines.
-fn is_public(path: &str) -> bool {
-    path.rsplit_once("/.ssh/").is_some_and(|(_, name)| {
-        !name.contains('/') && (name.ends_with(".pub") || matches!(name, "known_hosts" | "known_hosts.old"))
-    })
+/// Whether what is looked at among somebody's keys is no secret: the public half of a key, the keys of other machines, which
+/// machines there are.
+fn is_public(touched: &Touched, real: Option<&str>) -> bool {
+    let public = |path: &str| {
+        name_among_keys(path).is_some_and(|name| {
+            name.ends_with(".pub") || matches!(name, "allowed_signers" | "config" | "known_hosts" | "known_hosts.old")
+        })
+    };
+    let looks = matches!(touched.access, Access::Mention | Access::List | Access::Use | Access::Read);
+    looks
+        && match &touched.path {
+            Value::Known(path) => public(path) && real.is_none_or(public),
+            Value::Pattern(path) => name_among_keys(path).is_some_and(|name| name.ends_with(".pub")),
+            Value::Unknown { .. } => false,
+        }
+}
+
+/// The name of a file that lies in a folder of keys itself.
+fn name_among_keys(path: &str) -> Option<&str> {
+    path.rsplit_once("/.ssh/").map(|(_, name)| name).filter(|name| !name.contains('/'))
+}
+
+/// Whether the keys of another machine are noted, which a person should know of.
+fn is_known_hosts(touched: &Touched, rule: &PathRule) -> bool {
+    let own = touched.path.known().is_some_and(|path| name_among_keys(path) == Some("known_hosts"));
+    own && touched.access == Access::Write && rule.layer == Layer::BuiltIn
 }
 
 /// Whether a file is called as files of variables are.

@@ -11,10 +11,14 @@ pub(super) enum Access {
     Mention,
     /// Its name, its size or the like is told, and nothing of its content.
     List,
+    /// It is a key that a program works with, and does not show.
+    Use,
     /// Its content is read.
     Read,
     /// It is made, or its content, mode or owner is changed.
     Write,
+    /// Its mode is changed, so that only the owner gets at it.
+    Tighten,
     /// It is made as a folder with nothing in it.
     MakeFolder,
     /// It gets another name as well, by which its content can be changed.

@@ -55,6 +55,8 @@ pub struct Effect {
     pub alternative: bool,
     /// How the words of the command say it.
     pub named: Named,
+    /// It is given to the program to be used, and not to be shown or copied: the key that it logs in or signs with.
+    pub used: bool,
 }
 
 /// How a path comes to be that of an effect.
@@ -83,6 +85,7 @@ impl Effect {
             certain: false,
             alternative: false,
             named: Named::Word,
+            used: false,
         }
     }
 }

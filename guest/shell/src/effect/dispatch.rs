@@ -78,6 +78,7 @@ pub(super) fn handler(code: FileCode) -> fn(&mut Run<'_>, &[Arg]) {
         FileCode::IntoSecond => files::into_second,
         FileCode::Javac => build::javac,
         FileCode::Jq => script::jq,
+        FileCode::Keygen => network::keygen,
         FileCode::Latex => media::latex,
         FileCode::Lftp => network::lftp,
         FileCode::Link => files::link,

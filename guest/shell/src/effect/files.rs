@@ -75,6 +75,31 @@ fn spares(run: &Run<'_>) -> bool {
     run.args.has_any("n no-clobber i interactive u update")
 }
 
+/// Whether a file that is there already stays as it is, whatever is asked. Of `-n`, `-i` and `-f` the last one counts.
+fn keeps(run: &Run<'_>) -> bool {
+    const DECIDE: &[&str] = &["n", "no-clobber", "i", "interactive", "f", "force"];
+    let last = run.args.given.iter().rfind(|given| DECIDE.contains(&given.name));
+    match last {
+        Some(given) => matches!(given.name, "n" | "no-clobber"),
+        None => run.args.value("update").and_then(Arg::known).is_some_and(|how| how.starts_with("none")),
+    }
+}
+
+/// Whether a copy lies beside the original and has a date in its name, so that there is no other of that name:
+/// `notes.txt.bak-20260102`, `notes.txt.$(date +%s)`.
+fn is_dated_copy(from: &ResolvedPath, dest: &ResolvedPath) -> bool {
+    const WORDS: &[&str] = &["", "T", "Z", "backup", "bak", "before", "copy", "old", "orig", "pre", "save", "saved"];
+    let named = match &dest.value {
+        Value::Known(_) => true,
+        Value::Unknown { why, .. } => matches!(why, Why::CommandOutput | Why::Number),
+        Value::Pattern(_) => false,
+    };
+    let Some(suffix) = from.known().and_then(|from| dest.value.text().strip_prefix(from)) else { return false };
+    let is_date = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '_' | '+' | ':' | '~' | Value::HOLE);
+    let told = suffix.chars().filter(char::is_ascii_digit).count() >= 6 || suffix.contains(Value::HOLE);
+    named && told && suffix.starts_with(['.', '-', '_', '~']) && suffix.split(is_date).all(|word| WORDS.contains(&word))
+}
+
 /// The copy of a file that is there already, under another name.
 fn backup(run: &mut Run<'_>, dest: &ResolvedPath) {
     if run.args.has_any("b backup S") && run.at(dest) != Presence::Absent {
@@ -102,7 +127,7 @@ pub(super) fn copy(run: &mut Run<'_>, operands: &[Arg]) {
             Target::Into(folder) if args.has("parents") => vec![run.under(folder, &source.value)],
             _ => target.places(run, source),
         };
-        let mut reading = true;
+        let (mut reading, mut dated) = (true, false);
         for dest in dests {
             let at_dest = run.at(&dest);
             let accepted = match what {
@@ -124,7 +149,8 @@ pub(super) fn copy(run: &mut Run<'_>, operands: &[Arg]) {
                 run.add(Kind::Read, &from, Mark::certain(certain).recursive(recursive).copied());
             }
             let new = at_dest == Presence::Absent;
-            let kind = kind.unwrap_or(if new { Kind::Create } else { Kind::Write });
+            dated |= is_dated_copy(&from, &dest);
+            let kind = kind.unwrap_or(if new || dated || keeps(run) { Kind::Create } else { Kind::Write });
             let folder = what == Presence::Folder && new;
             run.add(kind, &dest, Mark::certain(certain).recursive(recursive).folder(folder));
             backup(run, &dest);
@@ -217,7 +243,7 @@ pub(super) fn rename(run: &mut Run<'_>, operands: &[Arg]) {
                 run.add(Kind::Move, &from, Mark::certain(certain).recursive(recursive).copied());
             }
             let new = at_dest == Presence::Absent;
-            let kind = if new { Kind::Create } else { Kind::Write };
+            let kind = if new || keeps(run) { Kind::Create } else { Kind::Write };
             let folder = what == Presence::Folder && new;
             run.add(kind, &dest, Mark::certain(certain).recursive(recursive).folder(folder));
             backup(run, &dest);

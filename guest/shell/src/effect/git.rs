@@ -82,7 +82,7 @@ fn each(run: &mut Run<'_>, kind: Kind, operands: &[Arg], mark: Mark) {
     }
 }
 
-const DEEP: Mark = Mark { certain: false, recursive: true, folder: false, copied: false };
+const DEEP: Mark = Mark { certain: false, recursive: true, folder: false, copied: false, used: false };
 
 pub(super) fn add(run: &mut Run<'_>, operands: &[Arg]) {
     each(run, Kind::Read, operands, DEEP);

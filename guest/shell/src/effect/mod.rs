@@ -228,6 +228,7 @@ struct Mark {
     recursive: bool,
     folder: bool,
     copied: bool,
+    used: bool,
 }
 
 impl Mark {
@@ -249,6 +250,10 @@ impl Mark {
 
     fn copied(self) -> Self {
         Mark { copied: true, ..self }
+    }
+
+    fn used(self) -> Self {
+        Mark { used: true, ..self }
     }
 }
 
@@ -386,6 +391,7 @@ impl<'a> Run<'a> {
             let place = self.word(value);
             match given.file {
                 FileUse::Read | FileUse::ScriptFile => self.reads(&place),
+                FileUse::Key => self.uses(&place),
                 FileUse::Write => self.writes(&place, false),
                 FileUse::Append => self.add(Kind::Append, &place, Mark::possible()),
                 FileUse::Below => {
@@ -421,6 +427,12 @@ impl<'a> Run<'a> {
                 if operands.is_empty() && recursive {
                     let here = self.here();
                     self.add(Kind::Read, &here, Mark::possible().recursive(true));
+                }
+            }
+            FileAction::Uses => {
+                for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
+                    let place = self.word(operand);
+                    self.uses(&place);
                 }
             }
             FileAction::Writes => {
@@ -732,6 +744,7 @@ impl<'a> Run<'a> {
             certain: mark.certain && sure,
             alternative: place.unlikely || (self.alternative && place.depends),
             named: place.named,
+            used: mark.used,
         };
         self.found.push((effect, place.depends));
         // `rm -rf LINK/` removes what is in the folder that the link leads to.
@@ -745,6 +758,12 @@ impl<'a> Run<'a> {
     fn reads(&mut self, place: &ResolvedPath) {
         let certain = self.at(place) == Presence::File;
         self.add(Kind::Read, place, Mark::certain(certain));
+    }
+
+    /// Its content is read to be used, and not shown.
+    fn uses(&mut self, place: &ResolvedPath) {
+        let certain = self.at(place) == Presence::File;
+        self.add(Kind::Read, place, Mark::certain(certain).used());
     }
 
     /// Its content is written, or it is made if nothing is there.

@@ -440,6 +440,18 @@ pub(super) fn remote_part(arg: &Arg) -> Arg {
     }
 }
 
+/// `ssh-keygen`: with `-l`, `-y` and `-B` it shows the public half of a key, and else it makes or changes one.
+pub(super) fn keygen(run: &mut Run<'_>, _: &[Arg]) {
+    for file in run.args.given.iter().filter(|given| given.name == "f").filter_map(|given| given.value.as_ref()) {
+        let place = run.word(file);
+        if run.args.has_any("l y B") {
+            run.uses(&place);
+        } else {
+            run.writes(&place, false);
+        }
+    }
+}
+
 /// `sftp HOST[:FILE [TARGET]]`, and the commands in its input.
 pub(super) fn sftp(run: &mut Run<'_>, operands: &[Arg]) {
     let Some((host, targets)) = operands.split_first() else { return };

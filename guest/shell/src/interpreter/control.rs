@@ -306,12 +306,16 @@ impl Interpreter<'_> {
             return Ends::with(failed.clone(), Status::Failure);
         }
         let input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
+        let descriptors = redirected.open(&mut state);
         let (ends, written) = self.doubting(failed.is_some(), |interpreter| {
             interpreter.writing(&redirected, state, |interpreter, state| interpreter.compound(node, state))
         });
         let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
                 state.input.clone_from(input);
+            }
+            if let Some(descriptors) = &descriptors {
+                state.descriptors = descriptors.clone();
             }
             redirected.keep(written.as_ref(), state, stamp);
         });

@@ -50,7 +50,7 @@ impl Pair<'_> {
     }
 
     fn effects(self, one: &Effect, other: &Effect) -> bool {
-        let Effect { kind, path, written, span, recursive, folder, copied, certain, alternative, named } = one;
+        let Effect { kind, path, written, span, recursive, folder, copied, certain, alternative, named, used } = one;
         *kind == other.kind
             && *path == other.path
             && *written == other.written
@@ -61,6 +61,7 @@ impl Pair<'_> {
             && *certain == other.certain
             && *alternative == other.alternative
             && *named == other.named
+            && *used == other.used
     }
 }
 

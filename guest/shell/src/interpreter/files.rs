@@ -205,6 +205,11 @@ impl Files {
         self.made.map().iter().filter(of_text).filter(|(file, _)| path.may_lead_to(file))
     }
 
+    /// The files that the text wrote itself.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &str> {
+        self.made.map().iter().filter(|(_, made)| !made.preexisting).map(|(path, _)| path.as_str())
+    }
+
     /// Another directory is the working one: those that are not known are no longer told apart.
     pub(crate) fn leave_folder(&mut self, stamp: u64) {
         let below = format!("{}/", Value::HOLE);

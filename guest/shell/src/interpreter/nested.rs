@@ -17,11 +17,11 @@ use super::foreign::reads_alike;
 use super::places::{followed_at, is_unread, on_path, unlikely_places};
 use super::script_effects::arguments;
 use super::simple::Lookup;
-use super::state::{Input, ShellState, Status};
+use super::state::{Input, Opened, ShellState, Status};
 use crate::abstract_value::Text;
 use crate::command::{Command, Effect, Kind as EffectKind, Runs};
 use crate::facts::{FileOracle as _, Presence};
-use crate::foreign::scanned_words;
+use crate::foreign::{scanned_commands, scanned_words};
 use crate::wrapper::{self, ContextChange, Directory, Kind, Language, NestedCommand, Times};
 use toolgate_scripts::{Arguments, Origin, Setting};
 use toolgate_shell_syntax::path::{absolute, is_descriptor, is_stdin};
@@ -32,7 +32,9 @@ impl Interpreter<'_> {
     pub(super) fn is_unseen(&self, inner: &NestedCommand, state: &ShellState) -> bool {
         match &inner.kind {
             Kind::Unseen => true,
-            Kind::Foreign { shell, text } => !text.known().is_some_and(|text| reads_alike(text, shell, self.facts)),
+            Kind::Foreign { shell, text } => {
+                !text.known().is_some_and(|text| reads_alike(text, shell, self.facts) || shell.only_reads(text))
+            }
             Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !self.is_readable(text),
             Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen(_)),
             Kind::Stdin { .. } => matches!(state.input, Input::Unseen(_)) && !inner.change.own_input,
@@ -41,8 +43,7 @@ impl Interpreter<'_> {
                 Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
                     path.value.followed_as().and_then(|path| state.files.read(path)).is_none()
                 }
-                // Another descriptor than standard input is not followed.
-                Value::Known(path) if is_descriptor(path) => true,
+                Value::Known(path) if is_descriptor(path) => opened_text(path, state).is_none(),
                 Value::Known(path) => {
                     is_stdin(path) && matches!(state.input, Input::Unseen(_)) || is_unread(path, state)
                 }
@@ -253,6 +254,7 @@ impl Interpreter<'_> {
                 Some(known) if reads_alike(known, &shell, self.facts) => {
                     self.given_text(outer, "bash", &text, &[], own)
                 }
+                Some(known) if shell.only_reads(known) => self.foreign_reads(&text, own),
                 _ => self.foreign_text(&text, own),
             },
             Kind::Unseen => self.runs_unseen(span, own),
@@ -265,6 +267,17 @@ impl Interpreter<'_> {
         own.files.doubt_all(stamp);
         self.print(None, span, None, &own);
         Ends::with(own, Status::Unknown)
+    }
+
+    /// A text that only reads, in a grammar that is not read here: its tokens are listed as the words of its commands.
+    fn foreign_reads(&mut self, text: &Word, own: ShellState) -> Ends {
+        let mut after = own.clone();
+        for words in scanned_commands(text, self.facts) {
+            let slot = self.reserve();
+            self.record(slot, Command::bare(words, text.span, 0), &own, &mut after);
+        }
+        self.print(None, text.span, None, &after);
+        Ends::with(after, Status::Unknown)
     }
 
     /// A text whose grammar is not read: its tokens are listed as the words of one command.
@@ -363,7 +376,8 @@ impl Interpreter<'_> {
         let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
         let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
         let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
-        let content = content.or(written);
+        let opened = path.known().and_then(|path| opened_text(path, &own));
+        let content = content.or(written).or(opened);
         let mut arguments = vec![path.clone()];
         arguments.extend_from_slice(args);
         let run = |interpreter: &mut Self, content: &Rc<Text>, own: ShellState| {
@@ -462,6 +476,15 @@ fn each_place(inner: NestedCommand, state: &ShellState) -> Vec<NestedCommand> {
     }
     found.push(inner);
     found
+}
+
+/// What is read from a descriptor that the text has opened on a text of its own, by its name: `/dev/fd/3`.
+fn opened_text(path: &str, state: &ShellState) -> Option<Rc<Text>> {
+    let number = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?;
+    match state.descriptors.get(&number.parse().ok()?)? {
+        Opened::Source(Input::Text(text, 0)) => Some(Rc::clone(text)),
+        _ => None,
+    }
 }
 
 /// Whether a program is certainly there.

@@ -130,6 +130,9 @@ pub(super) fn of(
             _ => return None,
         },
         "cat" if arguments.is_empty() || arguments == ["-"] => input?.to_owned(),
+        "tee" if arguments.iter().all(|word| *word == "-a" || !word.starts_with("/dev/") && !word.starts_with('-')) => {
+            input?.to_owned()
+        }
         "rev" if arguments.is_empty() => lines(input?, |line| line.chars().rev().collect()),
         "base64" if matches!(arguments, ["-d" | "--decode" | "-D" | "-di"]) => {
             decode::base64(input?, Base64::Program).filter(|text| !text.contains('\0'))?
@@ -564,6 +567,10 @@ mod tests {
             (&["tail", "-n", "2"], Some("a\nb\nc\nd\n"), Some("c\nd\n")),
             (&["grep", "-v", "b"], Some("abc\nd\n"), Some("d\n")),
             (&["grep", "a.c"], Some("abc\n"), None),
+            (&["tee", "f"], Some("x"), Some("x")),
+            (&["tee", "-a", "f"], Some("x"), Some("x")),
+            (&["tee", "/dev/stdout"], Some("x"), None),
+            (&["tee", "--help"], Some("x"), None),
             (&["cat"], None, None),
             (&["date"], None, None),
         ];

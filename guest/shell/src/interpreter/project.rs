@@ -151,7 +151,11 @@ impl Interpreter<'_> {
         match toolgate_shell_syntax::path::basename(name) {
             "make" | "gmake" => self.by_makefile(arguments, state),
             "just" => self.by_justfile(arguments, state),
-            "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => self.by_package(name, arguments, state),
+            "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => match set_scripts(arguments) {
+                found if found.is_empty() => self.by_package(name, arguments, state),
+                found => found,
+            },
+            "composer" => set_scripts(arguments),
             "node" => {
                 let at = arguments.iter().position(|word| word.known() == Some("--run"));
                 let script = at.and_then(|at| arguments.get(at + 1)).and_then(Word::known);
@@ -189,7 +193,8 @@ impl Interpreter<'_> {
                     (Some(name), Input::Text(input, from)) if from_input(name) => {
                         text.push_str(input.text.get(*from..).unwrap_or_default());
                     }
-                    (Some(name), Input::Unseen(_)) if from_input(name) => take("", &mut texts),
+                    (Some(name), Input::Unseen(_) | Input::Inherited) if from_input(name) => take("", &mut texts),
+                    (Some(name), Input::Nothing) if from_input(name) => {}
                     (None, _) => take("", &mut texts),
                     (Some(name), _) => {
                         let mut found = Vec::new();
@@ -361,6 +366,43 @@ impl Interpreter<'_> {
             }
         }
         inner
+    }
+}
+
+/// Scripts that a package manager is told to note, which are run sooner or later: `npm pkg set scripts.NAME=TEXT`, `npm
+/// set-script NAME TEXT`, `composer config scripts.NAME TEXT`.
+fn set_scripts(arguments: &[Word]) -> Vec<NestedCommand> {
+    let read = Arguments::read(arguments, &PACKAGES);
+    let texts: Vec<Word> = match read.operands.as_slice() {
+        [first, second, rest @ ..] if first.known() == Some("pkg") && second.known() == Some("set") => {
+            rest.iter().flat_map(noted).collect()
+        }
+        [first, _, text] if first.known() == Some("set-script") => vec![text.clone()],
+        [first, name, texts @ ..] if first.known() == Some("config") && name.text().starts_with("scripts.") => {
+            texts.to_vec()
+        }
+        _ => Vec::new(),
+    };
+    let change = || ContextChange { times: Times::Perhaps, ..ContextChange::default() };
+    let kind = |text: Word| match text.known() {
+        Some(_) => Kind::Text { text, args: Vec::new() },
+        None => Kind::Unseen,
+    };
+    texts.into_iter().map(|text| NestedCommand { kind: kind(text), change: change() }).collect()
+}
+
+/// The texts in a setting of `npm pkg set`: `scripts.NAME=TEXT`, `scripts[NAME]=TEXT`, `scripts={"NAME": "TEXT"}`.
+fn noted(setting: &Word) -> Vec<Word> {
+    let Some((key, value)) = setting.text().split_once('=').filter(|(key, _)| key.starts_with("scripts")) else {
+        return Vec::new();
+    };
+    let part = |text: &str| Word { value: setting.value.with_text(text.to_owned()), at: None, ..setting.clone() };
+    if key != "scripts" {
+        return vec![part(value)];
+    }
+    match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(value) {
+        Ok(all) => all.values().filter_map(serde_json::Value::as_str).map(part).collect(),
+        Err(_) => vec![Word::unknown(Why::Expansion, setting.span)],
     }
 }
 

@@ -1,13 +1,15 @@
 //! Redirects: what they open, where output goes, and what a command writes there.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Interpreter;
 use super::places::{followed_at, places};
-use super::state::{Input, ShellState};
+use super::state::{Input, Opened, ShellState};
 use crate::abstract_value::Text;
 use crate::command::{Redirect, RedirectKind};
 use crate::facts::Presence;
+use crate::shared::Shared;
 use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
 use toolgate_shell_syntax::syntax::{self, Descriptor, RedirectOperator, Target};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
@@ -23,6 +25,8 @@ enum Output {
         /// To one of these instead.
         others: Vec<String>,
         append: bool,
+        /// It may go elsewhere.
+        perhaps: bool,
     },
     /// To a descriptor that may lead anywhere.
     Elsewhere,
@@ -32,15 +36,66 @@ enum Output {
 pub(super) struct Redirected {
     pub(super) list: Vec<Redirect>,
     pub(super) input: Option<Input>,
+    /// Descriptors behind the three standard ones, with what they lead to; nothing if they are closed.
+    pub(super) opened: Vec<(u32, Option<Opened>)>,
     output: Output,
     /// Whether they can be made: `None` if only the run can tell. Without them the command does not run.
     pub(super) made: Option<bool>,
 }
 
 impl Redirected {
+    /// This is what is read from a descriptor.
+    fn reads(&mut self, number: Option<u32>, input: Input) {
+        match number {
+            Some(0) => self.input = Some(input),
+            Some(number @ 3..) => self.opened.push((number, Some(Opened::Source(input)))),
+            _ => {}
+        }
+    }
+
+    /// A descriptor becomes what another one is, if it is known what that leads to: `>&3`. Whether it is.
+    fn duplicates(&mut self, number: Option<u32>, other: u32, named: &Word, state: &ShellState) -> bool {
+        let own = self.opened.iter().rev().find(|(number, _)| *number == other).map(|(_, opened)| opened.clone());
+        let opened = own.unwrap_or_else(|| state.descriptors.get(&other).cloned());
+        match (number, opened) {
+            (Some(number @ 3..), Some(opened)) => self.opened.push((number, Some(opened))),
+            (Some(0), Some(Opened::Source(input))) => self.input = Some(input),
+            (Some(1 | 2), Some(Opened::File { path, target, sure })) => {
+                // What is added there is written to the file, by whatever name it is called here.
+                let kind = if sure { RedirectKind::Append } else { RedirectKind::ReadWrite };
+                let target = Word { span: named.span, ..target };
+                if number == Some(1) {
+                    let written = (target.value.clone(), target.span);
+                    self.output = Output::File { path, written, others: Vec::new(), append: true, perhaps: !sure };
+                }
+                self.list.push(Redirect { kind, fd: number, target });
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Opens and closes descriptors as the redirects say. What they were before.
+    pub(super) fn open(&self, state: &mut ShellState) -> Option<Shared<BTreeMap<u32, Opened>>> {
+        if self.opened.is_empty() {
+            return None;
+        }
+        let before = state.descriptors.clone();
+        let all = state.descriptors.to_mut();
+        for (number, opened) in &self.opened {
+            match opened {
+                Some(opened) => drop(all.insert(*number, opened.clone())),
+                None => drop(all.remove(number)),
+            }
+        }
+        Some(before)
+    }
+
     /// Notes what has been written to the file.
     pub(super) fn keep(&self, written: Option<&Rc<Text>>, state: &mut ShellState, stamp: u64) {
-        if let Output::File { path: Some(path), others, append, .. } = &self.output {
+        if let Output::File { path: Some(path), perhaps: true, .. } = &self.output {
+            state.files.set_unread(path, stamp);
+        } else if let Output::File { path: Some(path), others, append, .. } = &self.output {
             let both = |before: &Text, written: &Text| Rc::new(before.followed_by(written));
             for other in others {
                 let before = state.files.made(other).and_then(|made| made.content.clone()).filter(|_| *append);
@@ -71,7 +126,8 @@ impl Redirected {
 
 impl Interpreter<'_> {
     pub(super) fn redirects(&mut self, redirects: &[syntax::Redirect], state: &mut ShellState) -> Redirected {
-        let mut result = Redirected { list: Vec::new(), input: None, output: Output::Same, made: Some(true) };
+        let mut result =
+            Redirected { list: Vec::new(), input: None, opened: Vec::new(), output: Output::Same, made: Some(true) };
         let mut never = None;
         for redirect in redirects {
             // After one that fails the others are not come to.
@@ -89,18 +145,14 @@ impl Interpreter<'_> {
                 Target::Document(body) => {
                     let Some(body) = body.get() else { continue };
                     let text = self.value(body, state);
-                    if number == Some(0) {
-                        result.input = Some(given(text, ""));
-                    }
+                    result.reads(number, given(text, ""));
                     continue;
                 }
                 Target::Word(word) => word,
             };
             if redirect.kind == RedirectOperator::HereString {
                 let text = self.subject(word, state);
-                if number == Some(0) {
-                    result.input = Some(given(text, "\n"));
-                }
+                result.reads(number, given(text, "\n"));
                 continue;
             }
             let target = self.target(word, state);
@@ -109,8 +161,13 @@ impl Interpreter<'_> {
             let descriptor = target
                 .known()
                 .is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
+            let named = target.known().and_then(|text| numbered(text, duplicates));
+            if named.is_some_and(|named| result.duplicates(number, named, &target, state)) {
+                continue;
+            }
             if duplicates && descriptor {
                 match number {
+                    Some(number @ 3..) => result.opened.push((number, None)),
                     Some(0) => result.input = Some(Input::Unseen(None)),
                     Some(1) if target.known() != Some("1") => result.output = Output::Elsewhere,
                     _ => {}
@@ -137,6 +194,14 @@ impl Interpreter<'_> {
             match number {
                 Some(0) => result.input = self.input_from(&target, path, state).or(result.input),
                 Some(1) => result.output = output_to(&target, path, kind == RedirectKind::Append, state),
+                Some(number @ 3..) if kind == RedirectKind::Read => {
+                    let input = self.input_from(&target, path, state).unwrap_or(Input::Unseen(None));
+                    result.opened.push((number, Some(Opened::Source(input))));
+                }
+                Some(number @ 3..) => {
+                    let opened = Opened::File { path, target: target.clone(), sure: true };
+                    result.opened.push((number, Some(opened)));
+                }
                 _ => {}
             }
             result.list.push(Redirect { kind, fd: number, target });
@@ -182,6 +247,15 @@ impl Interpreter<'_> {
     }
 }
 
+/// The number of the descriptor that a target names, one behind the three standard ones: `&3`, `/dev/fd/3`.
+fn numbered(target: &str, duplicates: bool) -> Option<u32> {
+    let digits = match duplicates {
+        true => target,
+        false => target.strip_prefix("/dev/fd/").or_else(|| target.strip_prefix("/proc/self/fd/"))?,
+    };
+    digits.parse().ok().filter(|number| *number > 2)
+}
+
 /// The descriptor that a redirect is for, if it has a number.
 fn number(redirect: &syntax::Redirect) -> Option<u32> {
     match redirect.fd {
@@ -210,7 +284,7 @@ fn output_to(target: &Word, path: Option<String>, append: bool, state: &ShellSta
     let mut others = relative.map(|target| places(target, state)).unwrap_or_default();
     // Where nothing else is known the likeliest is the one.
     let path = path.or_else(|| (!others.is_empty()).then(|| others.remove(0)));
-    Output::File { path, written, others, append }
+    Output::File { path, written, others, append, perhaps: false }
 }
 
 /// Whether a file can be opened as a redirect does; `None` if only the run can tell. Without facts it is taken to be.

@@ -17,7 +17,7 @@ use super::state::{Input, ShellState, Status};
 use crate::abstract_value::{Text, Variable};
 use crate::command::{Command, Effect, Kind};
 use crate::effect;
-use crate::wrapper;
+use crate::wrapper::{self, ContextChange, NestedCommand, Times};
 use toolgate_shell_syntax::path::names_stdin;
 use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Part};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
@@ -199,6 +199,7 @@ impl Interpreter<'_> {
             return Ends::with(failed.unwrap_or(state), Status::Failure);
         }
         let mut input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
+        let mut descriptors = redirected.open(&mut state);
         // By its name a file that was read in part is opened again, and read from its beginning.
         if matches!(state.input, Input::Text(_, 1..)) && command.words.iter().any(|word| names_stdin(word.text())) {
             state.input = Input::Unseen(None);
@@ -207,7 +208,7 @@ impl Interpreter<'_> {
             && only.known() == Some("exec")
         {
             // Without a command the redirects stay.
-            input = None;
+            (input, descriptors) = (None, None);
             self.print(None, command.span, None, &state);
         }
         let mut replaced = Vec::new();
@@ -224,6 +225,9 @@ impl Interpreter<'_> {
         let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
                 state.input.clone_from(input);
+            }
+            if let Some(descriptors) = &descriptors {
+                state.descriptors = descriptors.clone();
             }
             for (name, variable) in replaced.iter().rev() {
                 state.restore(name, variable.as_ref(), stamp);
@@ -386,13 +390,22 @@ impl Interpreter<'_> {
         inner.extend(by_environment(&name, &words, &state));
         inner.extend(self.by_project(&name, &words, &state));
         inner.extend(self.by_lines(&name, &words, &state));
+        let built = self.builds(&name, &words, &state);
+        if built.runs {
+            let change = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
+            inner.push(NestedCommand { kind: wrapper::Kind::Unseen, change });
+        }
         command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
         self.record(slot, command, before, &mut state);
         if !inner.is_empty() {
             return self.open(slot, &words, inner, span, state);
         }
         let builtin = lookup != Lookup::Programs && !name.contains('/');
-        self.program(slot, &words, builtin, before, state)
+        let ends = self.program(slot, &words, builtin, before, state);
+        if built.outputs.is_empty() {
+            return ends;
+        }
+        ends.each(self, |state, stamp| built.outputs.iter().for_each(|path| state.files.set_unread(path, stamp)))
     }
 
     /// A command whose program is not known.

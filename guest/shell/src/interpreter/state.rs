@@ -126,6 +126,15 @@ impl Input {
     }
 }
 
+/// What a descriptor behind the three standard ones leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Opened {
+    /// What is written there goes into this file, whose place is `path` as far as that is known.
+    File { path: Option<String>, target: Word, sure: bool },
+    /// This is read from it.
+    Source(Input),
+}
+
 /// A function that the text defines.
 #[derive(Debug)]
 pub(crate) struct Function {
@@ -174,6 +183,8 @@ pub(crate) struct ShellState {
     /// It came about by a failure that the facts do not speak of.
     pub(crate) unlikely: bool,
     pub(crate) input: Input,
+    /// What descriptors lead to that the text has opened: `exec 3> FILE`.
+    pub(crate) descriptors: Shared<BTreeMap<u32, Opened>>,
     pub(crate) tracked: Shared<Vec<Option<String>>>,
     pub(crate) errexit: Errexit,
     pub(crate) nounset: bool,
@@ -227,6 +238,7 @@ impl ShellState {
             jump_target: NOWHERE,
             unlikely: false,
             input: Input::Inherited,
+            descriptors: Shared::default(),
             tracked: Shared::default(),
             errexit: Errexit::Off,
             nounset: false,
@@ -488,6 +500,7 @@ impl ShellState {
             self.merge_functions(&other, stamp);
         }
         self.input = self.input.or(&other.input);
+        self.merge_descriptors(&other);
         if self.tracked != other.tracked {
             let pairs = self.tracked.iter().zip(other.tracked.iter());
             self.tracked = pairs.map(|(a, b)| a.clone().filter(|a| Some(a) == b.as_ref())).collect::<Vec<_>>().into();
@@ -526,6 +539,27 @@ impl ShellState {
                 special: a.special || b.special,
             };
             self.put(&name, merged, stamp);
+        }
+    }
+
+    /// What may be open counts as open.
+    fn merge_descriptors(&mut self, other: &ShellState) {
+        if self.descriptors.is_same(&other.descriptors) || self.descriptors == other.descriptors {
+            return;
+        }
+        let all = self.descriptors.to_mut();
+        for (number, opened) in
+            other.descriptors.iter().filter(|(number, _)| !all.contains_key(number)).collect::<Vec<_>>()
+        {
+            all.insert(*number, opened.clone());
+        }
+        for (number, opened) in all.iter_mut() {
+            let same = other.descriptors.get(number) == Some(&*opened);
+            match opened {
+                _ if same => {}
+                Opened::File { sure, .. } => *sure = false,
+                Opened::Source(input) => *input = Input::Unseen(None),
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use toolgate_commands::OptionRun;
 use super::argv_edit::{assignment, cut, is_open, known};
 use super::nested::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::{Call, ContextChange, Directory, Kind, NestedCommand};
+use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::{Value, Word};
 
 /// `uv run` takes a program, a Python file or nothing.
@@ -216,7 +217,10 @@ pub(super) fn make(call: Call<'_>) -> Vec<NestedCommand> {
     let shell = |&at: &usize| {
         call.words.get(at).map(Word::text).is_some_and(|text| text.starts_with("SHELL=") || text.starts_with("SHELL:="))
     };
-    if scan.operands.iter().any(shell) || scan.values(OptionRun::File).any(is_stdin) {
+    // What the others read is followed with the files of the project.
+    let followed =
+        call.words.first().and_then(Word::known).is_some_and(|name| matches!(basename(name), "make" | "gmake"));
+    if scan.operands.iter().any(shell) || !followed && scan.values(OptionRun::File).any(is_stdin) {
         found.push(unseen(&change));
     }
     found

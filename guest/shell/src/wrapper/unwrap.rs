@@ -50,6 +50,7 @@ fn handler(code: RunCode) -> fn(Call<'_>) -> Vec<NestedCommand> {
         RunCode::Gdb => tools::gdb,
         RunCode::Git => git::git,
         RunCode::Given => given,
+        RunCode::Group => group,
         RunCode::InWorkspaces => in_workspaces,
         RunCode::Kubectl => remote::kubectl,
         RunCode::Latexmk => inline::latexmk,
@@ -102,6 +103,31 @@ fn sub(call: Call<'_>) -> Vec<NestedCommand> {
         }
     }
     found
+}
+
+/// `sg GROUP -c TEXT`. Another program of this name searches code: `sg -p PATTERN`, `sg run -p PATTERN`.
+fn group(call: Call<'_>) -> Vec<NestedCommand> {
+    const SEARCHES: &[&str] = &[
+        "run",
+        "scan",
+        "test",
+        "new",
+        "lsp",
+        "completions",
+        "help",
+        "-p",
+        "-r",
+        "-l",
+        "--pattern",
+        "--rewrite",
+        "--lang",
+    ];
+    let first = call.words.get(call.from).and_then(Word::known).unwrap_or_default();
+    if SEARCHES.contains(&first.split('=').next().unwrap_or_default()) {
+        return Vec::new();
+    }
+    let (scan, change) = call.scan();
+    finish(&call, &scan, &change, RunForm::Text)
 }
 
 /// Only an option brings a command.

@@ -69,6 +69,7 @@ fn action(action: FileAction) -> &'static str {
         FileAction::Nothing => "none",
         FileAction::Mentions => "unknown",
         FileAction::Reads => "reads",
+        FileAction::Uses => "uses",
         FileAction::Writes => "writes",
         FileAction::Formats { .. } => "reads or writes",
         FileAction::Makes(_) => "writes its own",

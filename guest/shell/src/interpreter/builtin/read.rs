@@ -3,10 +3,14 @@
 use std::rc::Rc;
 
 use super::{options, texts_of_options};
+use crate::abstract_value::{Content, Variable};
 use crate::interpreter::Interpreter;
 use crate::interpreter::ends::Ends;
 use crate::interpreter::state::{Input, ShellState, Status};
 use toolgate_shell_syntax::word::{Value, Word, is_name};
+
+/// More lines than this are not put into a list.
+const MAX_LINES: usize = 256;
 
 /// What `read` is told.
 struct ReadOptions {
@@ -141,9 +145,40 @@ impl Interpreter<'_> {
         Ends::with(state, if sure || !found { Status::of(Some(found)) } else { Status::Unknown })
     }
 
+    /// `mapfile -t NAME` of an input that is known. Whether it is one.
+    fn fills(&mut self, arguments: &[Word], state: &mut ShellState) -> bool {
+        let known: Option<Vec<&str>> = arguments.iter().map(Word::known).collect();
+        let (strips, name) = match known.as_deref() {
+            Some(["-t", name]) => (true, *name),
+            Some(["-t"]) => (true, "MAPFILE"),
+            Some([name]) if !name.starts_with('-') => (false, *name),
+            _ => return false,
+        };
+        let (Input::Text(text, from), true) = (&state.input, is_name(name)) else { return false };
+        if state.get(name).is_some_and(|variable| variable.readonly || variable.special) {
+            return false;
+        }
+        let text = Rc::clone(text);
+        let rest = text.text.get(*from..).unwrap_or_default();
+        let lines: Vec<&str> = rest.split_inclusive('\n').collect();
+        if lines.len() > MAX_LINES || rest.contains('\0') {
+            return false;
+        }
+        let strip =
+            |line: &str| if strips { line.strip_suffix('\n').unwrap_or(line).to_owned() } else { line.to_owned() };
+        let content = Content::Array(Rc::new(lines.into_iter().map(|line| Value::Known(strip(line))).collect()));
+        let stamp = self.change();
+        state.put(name, Variable { content, exported: Some(false), readonly: false, special: false }, stamp);
+        state.input = Input::Text(Rc::clone(&text), text.text.len());
+        true
+    }
+
     pub(super) fn mapfile(&mut self, builtin: &str, arguments: &[Word], state: &mut ShellState) -> Status {
         for (_, text) in texts_of_options(arguments, "dnOsucC").into_iter().filter(|(letter, _)| *letter == 'C') {
             self.perhaps(builtin, &text, state);
+        }
+        if self.fills(arguments, state) {
+            return Status::Success;
         }
         let (_, names) = options(arguments);
         let name = names.last().and_then(Word::known).filter(|name| is_name(name)).unwrap_or("MAPFILE");

@@ -1,6 +1,6 @@
 //! Substitutions: what `$(..)` comes to.
 
-use crate::command::{Command, Kind as EffectKind, RedirectKind, SUBSTITUTION};
+use crate::command::{Command, Joiner, Kind as EffectKind, RedirectKind, SUBSTITUTION};
 use crate::interpreter::state::{Errexit, ShellState};
 use crate::interpreter::{Interpreter, Printed};
 use toolgate_shell_syntax::syntax::{self, NodeKind, RedirectOperator, Target};
@@ -49,6 +49,8 @@ impl Interpreter<'_> {
         let pattern = match &effect.path {
             _ if effect.kind != EffectKind::Create => return None,
             Value::Pattern(pattern) if others.is_empty() => pattern.clone(),
+            // `mktemp -d || mktemp -d -t NAME`: what one of them makes.
+            Value::Pattern(pattern) if in_tmp(pattern) && others.iter().all(is_another) => "/tmp/*".to_owned(),
             Value::Unknown { shape, .. } => self.below_tmpdir(command, others, shape)?,
             _ => return None,
         };
@@ -146,4 +148,20 @@ impl Interpreter<'_> {
             None => Value::hole(Why::CommandOutput),
         })
     }
+}
+
+fn in_tmp(pattern: &str) -> bool {
+    pattern.strip_prefix("/tmp/").is_some_and(|name| !name.contains('/'))
+}
+
+/// Whether a command is `mktemp` in the place of one that failed.
+fn is_another(command: &Command) -> bool {
+    let makes = |effect: &crate::command::Effect| {
+        effect.kind == EffectKind::Create && matches!(&effect.path, Value::Pattern(pattern) if in_tmp(pattern))
+    };
+    let helps = command.words.iter().any(|word| matches!(word.known(), Some("--help" | "--version")));
+    command.program() == Some("mktemp")
+        && command.joiner == Joiner::Or
+        && command.effects.first().is_some_and(makes)
+        && !helps
 }
