@@ -216,17 +216,20 @@ fn named(mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// A call with what its shell text does, for those that must not have to read it themselves.
+/// A call with what its shell text and its tool do, for those that must not have to read it themselves.
 ///
 /// # Errors
 /// Why that cannot be told.
 pub async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<ToolCall, String> {
     let mut call = call.clone();
     let patch = matches!(call.kind, ToolKind::Write | ToolKind::Edit);
-    let Some(command) = call.command.as_ref().filter(|_| !patch) else { return Ok(call) };
+    let (command, effects) = (call.command.as_ref().filter(|_| !patch), call.effects());
+    if command.is_none() && effects.is_empty() {
+        return Ok(call);
+    }
     let request = json!({
-        "command": command.value, "cwd": call.cwd, "home": call.home, "workspace_root": call.workspace_root,
-        "may_change": true,
+        "command": command.map_or("", |command| &command.value), "effects": effects, "cwd": call.cwd, "home": call.home,
+        "workspace_root": call.workspace_root, "may_change": true,
     });
     let walked = analysis.walk(&request.to_string()).await.map_err(|error| error.to_string())?;
     note(&mut call, "analysis", serde_json::from_str(&walked).map_err(|error| error.to_string())?);

@@ -117,6 +117,7 @@ impl Command {
             joiner: _,
             runs,
             effects,
+            action,
             elsewhere,
             more_words,
             preexisting,
@@ -144,6 +145,7 @@ impl Command {
             })
             && all(redirects, &other.redirects, |one, other| pair.redirects(one, other))
             && all(effects, &other.effects, |one, other| pair.effects(one, other))
+            && *action == other.action
             && *cwd == other.cwd
             && *shell_cwd == other.shell_cwd
             && *folders == other.folders
