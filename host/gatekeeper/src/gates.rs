@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_agents::agent::{folder, note, unnote};
+use toolgate_agents::agent::{Notes, folder, note};
 use toolgate_host::decide::strictest;
 use toolgate_host::{Analysis, Diagnostic, Gate, ToolCall, ToolKind, Verdict};
 
@@ -185,13 +185,12 @@ impl Gates {
             }
         };
         let mut verdicts = Vec::new();
+        let mut notes = Notes::of(&call);
         for Other { kept_under, gate } in &self.others {
             let mut call = call.clone();
             // To each its own, and none that of the guard.
-            match session::memory_of(told.memories, kept_under) {
-                Some(memory) => note(&mut call, "memory", memory.clone()),
-                None => unnote(&mut call, "memory"),
-            }
+            notes.set("memory", session::memory_of(told.memories, kept_under).cloned());
+            notes.write_to(&mut call);
             let (verdict, memory) = match asked {
                 _ if Instant::now() >= told.until => {
                     let why = "earlier plugins used up the time for all plugins";
