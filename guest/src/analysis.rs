@@ -7,9 +7,9 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolgate_rules::command_json::{CommandJson, Writer};
-use toolgate_shell::{Facts, FileOracle, Files, extract_shell_path_hints, parse};
+use toolgate_shell::{Facts, FileOracle, Files, Script, extract_shell_path_hints, parse};
 
-use toolgate_rules::call::{Action, Call, Field, Kind as Tool};
+use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind as Tool};
 use toolgate_rules::extensions::Provided;
 use toolgate_rules::{Explanation, Guard, GuardHost, Layer, Test, Tested, VolatileFiles};
 
@@ -20,6 +20,7 @@ const SCHEMA: u32 = 1;
 struct Request {
     id: Option<Value>,
     command: String,
+    effects: FileEffects,
     cwd: String,
     home: Option<String>,
     workspace_root: String,
@@ -34,6 +35,10 @@ impl Request {
         let Value::Object(mut request) = request else { return Err("the request is not a JSON object".into()) };
         let id = request.remove("id");
         let command = field(&request, "command")?.ok_or("the request has no command")?.to_owned();
+        let effects = FileEffects::read(present(&request, "effects").unwrap_or(&Value::Null));
+        if effects.unclear {
+            return Err("effects is not a list of what is done to files".into());
+        }
         let cwd = folder(&request, &["cwd", "initial_cwd"])?.unwrap_or_default();
         let workspace_root = folder(&request, &["workspace_root", "workspaceRoot"])?.unwrap_or_default();
         let home = folder(&request, &["home"])?;
@@ -41,12 +46,19 @@ impl Request {
         let env_complete = flag(&request, "env_complete")?;
         let may_change = flag(&request, "may_change")?;
         let env = given.or(initial).unwrap_or_default();
-        Ok(Request { id, command, cwd, home, workspace_root, env, env_complete, may_change })
+        Ok(Request { id, command, effects, cwd, home, workspace_root, env, env_complete, may_change })
     }
 
     fn home(&self) -> Option<&str> {
         let named = || self.env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.as_str());
         self.home.as_deref().or_else(named)
+    }
+
+    /// What the text does, behind what is done without one.
+    fn script(&self, facts: &Facts) -> Script {
+        let mut script = parse(&self.command, facts);
+        script.commands.splice(0..0, self.effects.list.iter().map(|effect| effect.command(facts)));
+        script
     }
 
     fn facts(&self, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Facts {
@@ -135,7 +147,7 @@ fn written(answer: &impl Serialize) -> Result<String, String> {
 /// If the request makes no sense; the sentence names the field.
 pub fn walk(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
-    let script = parse(&request.command, &request.facts(files, provided));
+    let script = request.script(&request.facts(files, provided));
     let trackers = names(provided);
     let mut writer = Writer::new(&request.command, &trackers);
     let commands = script.commands.iter().map(|command| writer.command(command)).collect();
@@ -149,7 +161,7 @@ pub fn walk(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&
 pub fn files(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let facts = request.facts(files, provided);
-    let script = parse(&request.command, &facts);
+    let script = request.script(&facts);
     let found = Files::of(&script, &facts);
     written(&FilesAnswer {
         schema: SCHEMA,
@@ -167,7 +179,10 @@ pub fn files(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<
 pub fn hints(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
     let facts = request.facts(files, provided);
-    let paths = extract_shell_path_hints(&request.command, &facts, &request.workspace_root);
+    let paths = match request.effects.list.is_empty() {
+        true => extract_shell_path_hints(&request.command, &facts, &request.workspace_root),
+        false => toolgate_shell::hints(&request.script(&facts), &request.workspace_root),
+    };
     written(&HintsAnswer { schema: SCHEMA, id: request.id.as_ref(), paths: &paths })
 }
 

@@ -224,7 +224,9 @@ fn witnesses(session: &lifecycle::Session) -> bool {
 /// Writes the events that the observers of rule files see in a call that has run.
 fn witness(outcome: tool_observer::ToolResult) {
     let (is_error, exit_code) = (outcome.is_error, outcome.exit_code);
-    let call = judged(outcome.call, true, CallContext::default());
+    // What observers see depends on nothing else that is known of the call.
+    let effects = CallContext::read(&outcome.call.context).effects;
+    let call = judged(outcome.call, true, CallContext { effects, ..CallContext::default() });
     let outcome = Outcome { exit_code, is_error };
     for entry in with_guard(|guard| guard.witness(&call, outcome, &mut GuardImports::default())) {
         let mut event = serde_json::json!({ "schema": 1, "event": entry.event });
@@ -284,7 +286,7 @@ impl tool_gate::Guest for Component {
 }
 
 /// What the host says of a call beside its input, as far as the guard uses it; other keys are for other components. A key of
-/// another type than it should have counts as absent, whatever the others say.
+/// another type than it should have counts as absent, whatever the others say, unless it says what the call does.
 #[derive(Default)]
 struct CallContext {
     /// What earlier calls of the session left behind.
@@ -299,6 +301,8 @@ struct CallContext {
     workspace_names: Vec<String>,
     /// What has happened in the session.
     events: Option<call::Events>,
+    /// What the tool does to files. What cannot be read of it may be anything, and counts as that.
+    effects: call::FileEffects,
 }
 
 impl CallContext {
@@ -312,6 +316,7 @@ impl CallContext {
             paths_only: flag("paths_only"),
             workspace_names: texts(&context, "workspace_names"),
             events: context.get("events").and_then(call::Events::read),
+            effects: call::FileEffects::read(context.get("effects").unwrap_or(&serde_json::Value::Null)),
         }
     }
 }
@@ -328,6 +333,7 @@ fn judged(call: ToolCall, contents: bool, context: CallContext) -> call::Call {
         shell: context.shell,
         paths: call.paths.into_iter().map(field).collect(),
         globs: call.globs.into_iter().map(field).collect(),
+        effects: context.effects,
         cwd: call.cwd,
         home: call.home,
         workspace: call.workspace_root,

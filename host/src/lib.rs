@@ -72,6 +72,7 @@ mod engine;
 mod error;
 mod events;
 pub mod failure;
+mod file_effect;
 mod host_calls;
 mod hot_swap;
 mod instance;
@@ -109,6 +110,7 @@ pub use error::{CallError, LoadError};
 pub use events::{
     Addition, Diagnostic, End, Level, Lines, ProvidedTool, Signal, Span, Started, ToolOutput, ToolResult, Turn, Update,
 };
+pub use file_effect::{FileAction, FileEffect};
 pub use hot_swap::{HotSwap, SwapError};
 pub use memory_image::MemoryImage;
 pub use opening::{OpenError, Opened, open};

@@ -5,7 +5,10 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 use toolgate_guest::analysis;
 use toolgate_host::capability::{LocalFiles, Recording};
-use toolgate_host::{Analysis, CallError, Capabilities, Decision, Digest, Engine, Gate, Level, Session, ToolCall};
+use toolgate_host::{
+    Analysis, CallError, Capabilities, Decision, Digest, Engine, Field, FileAction, FileEffect, Gate, Level, Session,
+    ToolCall, ToolKind,
+};
 use toolgate_rules::{Guard, NoHost};
 use toolgate_tests::{builtin, component, corpus, native_verdict, test_guest, tool_call};
 use wit_component::DecodedWasm;
@@ -178,6 +181,69 @@ async fn a_key_of_a_context_that_is_wrong_counts_as_absent() {
         let pushed = judged("git push --force").await;
         assert_eq!(matches!(pushed, Decision::Pass), paths_only, "{context}: {pushed:?}");
         assert!(matches!(judged("cat /home/dev/.ssh/id_rsa").await, Decision::Block(_)), "{context}");
+    }
+}
+
+/// What a call does is no such key: what cannot be read of it stops the call, whatever is wrong with the others.
+#[tokio::test]
+async fn what_cannot_be_read_of_a_calls_effects_stops_it() {
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let gate = Gate::new(plugin, Session::in_folder("/project"), Capabilities::denied());
+    let remove = |path: &str| format!(r#"{{"effect": "remove", "paths": [{{"name": "p", "value": "{path}"}}]}}"#);
+    // The context, and whether the call is stopped by it.
+    let cases = [
+        (r#"{"paths_only": 1}"#.to_owned(), false),
+        (r#"{"effects": null}"#.to_owned(), false),
+        (r#"{"effects": []}"#.to_owned(), false),
+        (format!(r#"{{"effects": [{}]}}"#, remove("build")), false),
+        (format!(r#"{{"effects": [{}]}}"#, remove("/etc/passwd")), true),
+        (format!(r#"{{"memory": 5, "events": "x", "shell": [], "effects": [{}]}}"#, remove("/etc/passwd")), true),
+        (format!(r#"{{"effects": [1, {}]}}"#, remove("build")), true),
+        (r#"{"effects": {}}"#.to_owned(), true),
+        (r#"{"effects": "remove"}"#.to_owned(), true),
+        (r#"{"effects": [{"effect": "shred", "paths": []}]}"#.to_owned(), true),
+    ];
+    for (context, stops) in cases {
+        let call = ToolCall::new("mcp__x__go", ToolKind::Other, "/project").with_context(&context);
+        let verdict = gate.judge(&call).await;
+        assert_eq!(matches!(verdict.decision, Decision::Block(_)), stops, "{context}: {verdict:?}");
+    }
+}
+
+/// What the host says of a tool is what the component reads.
+#[tokio::test]
+async fn the_effects_of_a_call_are_judged_and_analysed() {
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let gate = Gate::new(plugin.clone(), Session::in_folder("/project"), Capabilities::denied());
+    let actions = [
+        FileAction::Remove,
+        FileAction::Move,
+        FileAction::Copy,
+        FileAction::Unpack,
+        FileAction::Write,
+        FileAction::Read,
+        FileAction::Search,
+        FileAction::List,
+    ];
+    for action in actions {
+        let effect = |path: &str| {
+            let effect = FileEffect::new(action, vec![Field::new("files/0", path)]).recursively();
+            let puts = matches!(action, FileAction::Move | FileAction::Copy | FileAction::Unpack);
+            if puts { effect.with_target(Field::new("to", "/project/b")) } else { effect }
+        };
+        for (path, stops) in [("a", false), ("/etc/shadow", true)] {
+            let call = ToolCall::new("mcp__x__go", ToolKind::Other, "/project").with_effects(vec![effect(path)]);
+            let verdict = gate.judge(&call).await;
+            assert_eq!(verdict.decision != Decision::Pass, stops, "{action:?} {path}: {verdict:?}");
+            let evidence = verdict.findings.iter().flat_map(|finding| &finding.evidence);
+            assert!(evidence.into_iter().all(|one| one.field == "files/0" || one.field == "to"), "{verdict:?}");
+        }
+        let asked = Analysis::new(plugin.clone(), Session::in_folder("/project"), Capabilities::denied());
+        let request = json!({"command": "ls", "cwd": "/project", "effects": [effect("a")]}).to_string();
+        let walked: Value = serde_json::from_str(&asked.walk(&request).await.expect("an answer")).expect("JSON");
+        assert_eq!(walked["commands"][0]["name"], Value::Null, "{walked}");
+        assert_eq!(walked["commands"][0]["effects"][0]["path"], "/project/a", "{walked}");
+        assert_eq!(walked["commands"][1]["name"], "ls", "{walked}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! What is judged and what comes of it, as the rest of the guest knows them. The contract's own types are only in
 //! `component`.
 
+use toolgate_shell::{Command, Facts, FileAction, Span, ToolPath, file_action};
+
 /// What a tool does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
@@ -47,6 +49,8 @@ pub struct Call {
     pub paths: Vec<Field>,
     /// The file name patterns it works on.
     pub globs: Vec<Field>,
+    /// What it does to files, where that is said by no text.
+    pub effects: FileEffects,
     /// The texts that a file tool writes.
     pub contents: Vec<Field>,
     /// Where relative paths start.
@@ -68,6 +72,74 @@ pub struct Call {
     pub paths_only: bool,
     /// What has happened in the session; `None` if nobody knows.
     pub events: Option<Events>,
+}
+
+/// What a tool does to some files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEffect {
+    /// What it does.
+    pub action: FileAction,
+    /// The files, and folders.
+    pub paths: Vec<Field>,
+    /// Where it puts them, if it puts them somewhere.
+    pub to: Option<Field>,
+    /// Whether it does so to what is below folders as well.
+    pub recursive: bool,
+}
+
+/// What the host says that a tool does to files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileEffects {
+    /// In no order.
+    pub list: Vec<FileEffect>,
+    /// Whether something that is said could not be read: it may be anything.
+    pub unclear: bool,
+}
+
+impl FileEffects {
+    /// As a call's context has them; null if nothing is said.
+    pub fn read(value: &serde_json::Value) -> Self {
+        if value.is_null() {
+            return FileEffects::default();
+        }
+        let Some(entries) = value.as_array() else { return FileEffects { list: Vec::new(), unclear: true } };
+        let list: Vec<FileEffect> = entries.iter().filter_map(FileEffect::read).collect();
+        FileEffects { unclear: list.len() < entries.len(), list }
+    }
+}
+
+impl FileEffect {
+    /// As a command without words, which stands in no text.
+    pub fn command(&self, facts: &Facts) -> Command {
+        let fields = self.paths.iter().chain(&self.to);
+        let paths: Vec<ToolPath<'_>> =
+            fields.map(|field| ToolPath { text: &field.value, span: Span::default() }).collect();
+        file_action(self.action, self.recursive, &paths, facts)
+    }
+
+    /// None if it cannot be read as a whole.
+    fn read(value: &serde_json::Value) -> Option<Self> {
+        let action = FileAction::named(value.get("effect")?.as_str()?)?;
+        let field = |field: &serde_json::Value| {
+            let text = |key: &str| Some(field.get(key)?.as_str()?.to_owned());
+            Some(Field { name: text("name")?, value: text("value")? })
+        };
+        let mut paths = value.get("paths")?.as_array()?.iter().map(field).collect::<Option<Vec<_>>>()?;
+        if paths.is_empty() && action == FileAction::Search {
+            // It searches where it is.
+            paths.push(Field { name: "cwd".to_owned(), value: ".".to_owned() });
+        }
+        let to = match value.get("to").filter(|to| !to.is_null()) {
+            Some(to) => Some(field(to)?),
+            None => None,
+        };
+        let recursive = match value.get("recursive") {
+            None | Some(serde_json::Value::Null) => false,
+            Some(recursive) => recursive.as_bool()?,
+        };
+        // One that puts files somewhere says where, and no other does.
+        (action.has_target() == to.is_some()).then_some(FileEffect { action, paths, to, recursive })
+    }
 }
 
 /// The texts that a tool writes, out of its own input, a JSON text: every text there but those that name files or say what
@@ -264,6 +336,40 @@ mod tests {
             assert!(text.len() <= LONGEST_MEMORY && (least..=most).contains(&read.files.len()), "{count} {length}");
             assert!(memory.files.ends_with(&read.files), "{count} {length}");
             assert_eq!(read.forgotten, forgotten, "{count} {length}");
+        }
+    }
+
+    #[test]
+    fn effects_that_cannot_be_read_are_not_taken_for_none() {
+        let path = r#"{"name": "p", "value": "x"}"#;
+        // How many are read, and whether there is more.
+        let cases = [
+            ("null".to_owned(), 0, false),
+            ("[]".to_owned(), 0, false),
+            (format!(r#"[{{"effect": "remove", "paths": [{path}]}}]"#), 1, false),
+            (format!(r#"[{{"effect": "remove", "paths": [{path}], "to": null, "recursive": null}}]"#), 1, false),
+            (format!(r#"[{{"effect": "move", "paths": [{path}], "to": {path}, "recursive": true}}]"#), 1, false),
+            (r#"[{"effect": "search", "paths": []}]"#.to_owned(), 1, false),
+            (format!(r#"[{{"effect": "remove", "paths": [{path}], "more": 1}}]"#), 1, false),
+            ("{}".to_owned(), 0, true),
+            ("true".to_owned(), 0, true),
+            (r#""remove""#.to_owned(), 0, true),
+            ("[1]".to_owned(), 0, true),
+            (format!(r#"[{{"effect": "shred", "paths": [{path}]}}]"#), 0, true),
+            (format!(r#"[{{"effect": 1, "paths": [{path}]}}]"#), 0, true),
+            (format!(r#"[{{"paths": [{path}]}}]"#), 0, true),
+            (r#"[{"effect": "remove"}]"#.to_owned(), 0, true),
+            (r#"[{"effect": "remove", "paths": ["x"]}]"#.to_owned(), 0, true),
+            (r#"[{"effect": "remove", "paths": [{"name": "p"}]}]"#.to_owned(), 0, true),
+            (format!(r#"[{{"effect": "remove", "paths": [{path}], "recursive": 1}}]"#), 0, true),
+            (format!(r#"[{{"effect": "remove", "paths": [{path}], "to": {path}}}]"#), 0, true),
+            (format!(r#"[{{"effect": "copy", "paths": [{path}]}}]"#), 0, true),
+            (format!(r#"[{{"effect": "copy", "paths": [{path}], "to": "x"}}]"#), 0, true),
+            (format!(r#"[{{"effect": "write", "paths": [{path}]}}, 1]"#), 1, true),
+        ];
+        for (text, count, unclear) in cases {
+            let read = FileEffects::read(&serde_json::from_str(&text).expect("JSON"));
+            assert_eq!((read.list.len(), read.unclear), (count, unclear), "{text}");
         }
     }
 

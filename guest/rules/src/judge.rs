@@ -3,6 +3,7 @@
 //! | Module | For |
 //! |---|---|
 //! | `commands` | the rules of packs and files on commands |
+//! | `declared` | what tools do to files that is said as data |
 //! | `native` | the rules of which code says when they fire, or agrees last where all their keys say so |
 //! | `process_kill` | processes that are ended by what fits the gate as well |
 //! | `found` | what rules found, and which were tried, by their identities |
@@ -18,6 +19,7 @@
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
+mod declared;
 mod fields;
 mod found;
 mod git_recoverable;
@@ -44,6 +46,7 @@ use toolgate_shell::{
 
 use self::found::{Found, Trial};
 use self::touched::Touched;
+use super::declared::Declared;
 use super::matching::{DependsOn, MatchInput, ScriptContext};
 use super::mismatch::Mismatch;
 use super::native_rule::NativeRule;
@@ -153,6 +156,8 @@ impl Guard {
             memory: None,
             witnessed: None,
         };
+        let declared = Declared::of(&call.effects, &facts);
+        evaluation.declared(declared.as_ref(), world, look.as_deref());
         let mut script = None;
         match (&call.command, call.kind) {
             (Some(command), kind) => {
@@ -179,11 +184,11 @@ impl Guard {
             evaluation.comments = call.contents.iter().map(|field| field.value.clone()).collect();
         }
         evaluation.input_paths();
-        if script.is_none() {
+        if script.is_none() && declared.is_none() {
             evaluation.tool(world, look.as_deref());
             evaluation.prompt_of_tool(world, look.as_deref());
         }
-        evaluation.field_rules(script.as_ref(), world);
+        evaluation.field_rules(script.as_ref(), declared.as_ref(), world);
         evaluation.paths(world, look.as_deref());
         // Last, so that it takes none of the questions that may be asked about what is certain.
         if let (Some(script), Some(command)) = (&script, &call.command) {

@@ -24,6 +24,7 @@
 //! | [`facts`] | what is known of paths, from what the host answers | asking |
 //! | [`command_json`] | a command as JSON | reading requests |
 //! | [`extensions`] | trackers and predicates of other components | calling them |
+//! | `declared` | what a tool does that is said as data, as commands | judging it |
 //! | `path_zone` | where a path lies: workspace, account, system | links |
 //! | `search` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
@@ -49,6 +50,7 @@ mod branch;
 pub mod call;
 mod check;
 pub mod command_json;
+mod declared;
 mod events;
 pub mod extensions;
 pub mod facts;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use toolgate_shell::{
-    Command, Effect, FileOracle, Joiner, Kind, Named, Presence, Runs, Script, Span, Value, Why, Word,
+    Command, Effect, FileAction, FileOracle, Joiner, Kind, Named, Presence, Runs, Script, Span, Value, Why, Word,
 };
 
 use super::glob::{in_plain_words, known_part};
@@ -336,6 +336,12 @@ impl<'a> MatchInput<'a> {
         self.invocation.get_or_init(|| Invocation::read(&self.command.words, self.scene.tables.grammars)).as_ref()
     }
 
+    /// The program that rules are tried on: the one that its words are for, or what stands for the action of a tool.
+    pub(crate) fn program(&self) -> Option<&str> {
+        let action = self.command.action.map(FileAction::as_program);
+        self.invocation().map(|found| found.program).or(action)
+    }
+
     /// Where each of the effects happens.
     pub(crate) fn places(&self) -> &[PathZone] {
         let (places, reach) = self.placed.get_or_init(|| {
@@ -589,7 +595,7 @@ impl<'a> MatchInput<'a> {
         }
         let mut spans = Vec::new();
         if !what.programs.is_empty() {
-            let program = self.invocation().map(|found| found.program).ok_or(Mismatch::Program)?;
+            let program = self.program().ok_or(Mismatch::Program)?;
             // Nearly every name is one in full.
             let is_named = what.programs.iter().any(|wanted| wanted == program);
             if !is_named && !what.programs.iter().any(|wanted| fits(wanted, program)) {

@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) enum NativeRule {
     NoCommand,
+    EffectsUnread,
     Unparsed,
     OtherShell,
     PromptHooks,
@@ -43,6 +44,7 @@ pub(crate) enum NativeRule {
 impl NativeRule {
     pub(crate) const ALL: &[NativeRule] = &[
         NativeRule::NoCommand,
+        NativeRule::EffectsUnread,
         NativeRule::Unparsed,
         NativeRule::OtherShell,
         NativeRule::PromptHooks,
@@ -88,6 +90,7 @@ impl NativeRule {
     pub(crate) fn key(self) -> &'static str {
         match self {
             NativeRule::NoCommand => "no-command",
+            NativeRule::EffectsUnread => "effects-unread",
             NativeRule::Unparsed => "unparsed",
             NativeRule::OtherShell => "other-shell",
             NativeRule::PromptHooks => "prompt-hooks",

@@ -99,6 +99,10 @@ impl View {
                 view.text.push(' ');
             }
         };
+        if let Some(action) = command.action {
+            blank(self);
+            self.push(action.as_program(), command.span, source);
+        }
         for (name, word) in command.assignments.iter().filter(|_| assignments) {
             blank(self);
             self.text.push_str(name);

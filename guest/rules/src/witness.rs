@@ -4,8 +4,11 @@
 //! itself, is the program of that name, and by the text's structure ended well where another one runs, or if the call did.
 //! Everything else that fits has happened perhaps.
 
-use toolgate_shell::{Command, Facts, Runs, Script, Span, Succession, parse};
+use std::rc::Rc;
 
+use toolgate_shell::{Command, Facts, FileOracle, Runs, Script, Span, Succession, parse};
+
+use super::declared::Declared;
 use super::events::Entry;
 use super::matching::{MatchInput, Purpose, ScriptContext};
 use super::observer::Observer;
@@ -186,6 +189,7 @@ impl Guard {
             (Some(command), kind) if kind != Kind::Write => self.ran(call, command, outcome, world),
             _ => Vec::new(),
         };
+        entries.extend(self.declared_events(call, world));
         if call.kind != Kind::Shell {
             for observer in self.observers.iter().filter(|observer| observer.watches_tool(call)) {
                 // An edit that failed may have changed something.
@@ -207,18 +211,35 @@ impl Guard {
     }
 
     fn ran(&self, call: &Call, command: &Field, outcome: Outcome, world: &mut dyn GuardHost) -> Vec<Entry> {
-        let mut facts = Facts::new(&call.cwd);
-        if let Some(home) = &call.home {
-            facts = facts.home(home);
-        }
         let look = world.look();
-        if let Some(look) = &look {
-            facts = facts.files(std::rc::Rc::new(VolatileFiles(std::rc::Rc::clone(look))));
-        }
-        let script = parse(&command.value, &facts);
+        let script = parse(&command.value, &facts(call, look.as_ref()));
+        self.seen(call, &command.value, &script, look.as_deref()).after(outcome)
+    }
+
+    /// The same of what a tool does that is said as data. No text shows that it did so.
+    fn declared_events(&self, call: &Call, world: &mut dyn GuardHost) -> Vec<Entry> {
+        let look = world.look();
+        let Some(declared) = Declared::of(&call.effects, &facts(call, look.as_ref())) else { return Vec::new() };
+        let witnessed = self.seen(call, "", &declared.script, look.as_deref());
+        witnessed.seen.iter().flat_map(|seen| seen.entries(None, false)).collect()
+    }
+
+    fn seen(&self, call: &Call, text: &str, script: &Script, look: Option<&dyn FileOracle>) -> Witnessed<'_> {
         let (map, real) = (Map::new(&call.workspace, call.home.as_deref()), std::cell::OnceCell::new());
-        let scene = ScriptContext::new(&script, self.tables(), &map, call.home.as_deref(), look.as_deref(), &real);
+        let scene = ScriptContext::new(script, self.tables(), &map, call.home.as_deref(), look, &real);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
-        Witnessed::of(&self.observers, &command.value, &script, &subjects).after(outcome)
+        Witnessed::of(&self.observers, text, script, &subjects)
+    }
+}
+
+/// What is known of the place of a call that has run.
+fn facts(call: &Call, look: Option<&Rc<dyn FileOracle>>) -> Facts {
+    let mut facts = Facts::new(&call.cwd);
+    if let Some(home) = &call.home {
+        facts = facts.home(home);
+    }
+    match look {
+        Some(look) => facts.files(Rc::new(VolatileFiles(Rc::clone(look)))),
+        None => facts,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! These are data. The interpreter finds the commands, and `effect` says what they do.
 
+mod action;
 mod effects;
 
 use std::ops::Bound;
@@ -15,6 +16,7 @@ use crate::shared::Shared;
 use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::{Span, Value, Word};
 
+pub use action::FileAction;
 pub use effects::{Effect, Kind, Named};
 
 /// What a command inside a substitution is found through: its entry in [`Command::via`].
@@ -187,6 +189,8 @@ pub struct Command {
     pub runs: Runs,
     /// What it does to files and the network, redirects included.
     pub effects: Vec<Effect>,
+    /// What a tool does, where the effects are those of that and of no words.
+    pub action: Option<FileAction>,
     /// Whether it runs on another machine, in a container or below another root, so that paths are not those here.
     pub elsewhere: bool,
     /// Whether more arguments, which are not in the text, are added when it runs.
@@ -218,6 +222,14 @@ impl Command {
         let cwd = Some(cwd.to_owned());
         let runs = Runs::Certainly;
         Command { effects, runs, shell_cwd: cwd.clone(), cwd, ..Command::bare(Vec::new(), span, 0) }
+    }
+
+    /// A command without words for what a tool does, where the call begins.
+    pub(crate) fn of_action(action: FileAction, span: Span, facts: &Facts) -> Self {
+        let folders: Vec<String> = facts.cwd.iter().cloned().collect();
+        let (cwd, runs) = (facts.cwd.clone(), Runs::Certainly);
+        let (folders, action) = (folders.into(), Some(action));
+        Command { action, runs, shell_cwd: cwd.clone(), cwd, folders, ..Command::bare(Vec::new(), span, 0) }
     }
 
     /// What it may read from standard input, if that is known.
@@ -259,6 +271,7 @@ impl Command {
             joiner: Joiner::First,
             runs: Runs::Possibly,
             effects: Vec::new(),
+            action: None,
             elsewhere: false,
             preexisting: false,
             more_words: false,

@@ -109,6 +109,11 @@ const MAX_SCRIPTS: usize = 32;
 /// How many bytes of values are put into words, and parsed as texts inside the text. More stay unknown.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
+/// The files as they are before anything has run.
+pub(crate) fn files(facts: &Facts) -> files::Files {
+    files::Files::new(facts)
+}
+
 /// Reads a shell text. See the crate's first page for an example.
 pub fn parse(text: &str, facts: &Facts) -> Script {
     let mut interpreter = Interpreter::new(text, facts);

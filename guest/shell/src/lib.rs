@@ -27,6 +27,7 @@
 //! | `arithmetic` | expressions on known texts | files |
 //! | `compiled` | whether the source of a program calls what its language has for files and processes | its grammar |
 //! | `make`, `just` | what a makefile or a justfile runs | running make or just |
+//! | `file_action` | what the action of a tool that has no text does to which paths | what a command does |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
 //! | `foreign` | what texts for PowerShell, cmd and other shells outside the Bourne family share with bash | reading their grammar |
 //! | `powershell` | which texts for PowerShell only read | what others do |
@@ -80,6 +81,7 @@ mod command;
 mod compiled;
 mod effect;
 mod facts;
+mod file_action;
 mod files;
 mod foreign;
 mod hints;
@@ -96,9 +98,10 @@ mod tracker;
 mod wrapper;
 
 pub use command::{
-    Command, Effect, Joiner, Kind, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables,
+    Command, Effect, FileAction, Joiner, Kind, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables,
 };
 pub use facts::{Facts, FileOracle, Presence};
+pub use file_action::{ToolPath, file_action};
 pub use files::{Files, detect_files};
 pub use foreign::{ForeignShell, looks_like_powershell};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};

@@ -130,6 +130,39 @@ fn the_input_of_tools_is_read_as_they_read_it() {
     });
 }
 
+/// What a tool that is in no table does to files: the verdict, and that what makes it so is in the tool's own fields.
+#[test]
+fn what_unknown_tools_do_to_files_is_judged_by_their_fields() {
+    let scene = Scene::new();
+    for file in [".ssh/id_ed25519", ".config/toolgate/rules.yaml", "notes.txt", "project/a.rs", "project/src/a.rs"] {
+        scene.write(&format!("home/{file}"), "");
+    }
+    std::fs::create_dir_all(scene.at("home/other")).expect("a folder");
+    cases!("file-effects.jsonl").each(|line| {
+        let line = line.replace("$HOME", &scene.at("home").display().to_string());
+        let case: Value = serde_json::from_str(&line).expect("a case is JSON");
+        let call = json!({"tool": case["tool"], "input": case["input"], "cwd": scene.project()});
+        let output = scene.run_with(&["check", "--batch"], format!("{call}\n").as_bytes(), &[]);
+        let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(found["decision"], case["decision"], "{found}");
+        assert!(case["rule"].is_null() || found["rule"] == case["rule"], "{found}");
+        let evidence = found["evidence"].as_array().expect("a list");
+        let fields: Vec<&Value> = evidence.iter().map(|one| &one["field"]).collect();
+        assert!(case["fields"].is_null() || json!(fields) == case["fields"], "{found}");
+        for one in evidence {
+            let place = format!("/{}", one["field"].as_str().expect("a field"));
+            let value = case["input"].pointer(&place).and_then(Value::as_str);
+            let start = one["start"].as_u64().and_then(|start| usize::try_from(start).ok()).expect("a start");
+            let text = one["text"].as_str().expect("a text");
+            // A name is put behind the folder that is beside it, a command may stand in a text with others, and not every
+            // agent takes a tilde for the home folder.
+            let other =
+                case["input"].get("filename").is_some() || place.ends_with("/command") || text.starts_with("./~");
+            assert!(other || value.and_then(|value| value.get(start..)?.get(..text.len())) == Some(text), "{found}");
+        }
+    });
+}
+
 /// What real agents were seen to send lies beside the project in some checkouts.
 #[test]
 fn what_real_agents_sent_is_read() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_agents::agent::{folder, note, unnote};
+use toolgate_agents::agent::{Notes, folder, note};
 use toolgate_host::decide::strictest;
 use toolgate_host::{Analysis, Diagnostic, Gate, ToolCall, ToolKind, Verdict};
 
@@ -185,13 +185,12 @@ impl Gates {
             }
         };
         let mut verdicts = Vec::new();
+        let mut notes = Notes::of(&call);
         for Other { kept_under, gate } in &self.others {
             let mut call = call.clone();
             // To each its own, and none that of the guard.
-            match session::memory_of(told.memories, kept_under) {
-                Some(memory) => note(&mut call, "memory", memory.clone()),
-                None => unnote(&mut call, "memory"),
-            }
+            notes.set("memory", session::memory_of(told.memories, kept_under).cloned());
+            notes.write_to(&mut call);
             let (verdict, memory) = match asked {
                 _ if Instant::now() >= told.until => {
                     let why = "earlier plugins used up the time for all plugins";
@@ -216,17 +215,20 @@ fn named(mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// A call with what its shell text does, for those that must not have to read it themselves.
+/// A call with what its shell text and its tool do, for those that must not have to read it themselves.
 ///
 /// # Errors
 /// Why that cannot be told.
 pub async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<ToolCall, String> {
     let mut call = call.clone();
     let patch = matches!(call.kind, ToolKind::Write | ToolKind::Edit);
-    let Some(command) = call.command.as_ref().filter(|_| !patch) else { return Ok(call) };
+    let (command, effects) = (call.command.as_ref().filter(|_| !patch), call.effects());
+    if command.is_none() && effects.is_empty() {
+        return Ok(call);
+    }
     let request = json!({
-        "command": command.value, "cwd": call.cwd, "home": call.home, "workspace_root": call.workspace_root,
-        "may_change": true,
+        "command": command.map_or("", |command| &command.value), "effects": effects, "cwd": call.cwd, "home": call.home,
+        "workspace_root": call.workspace_root, "may_change": true,
     });
     let walked = analysis.walk(&request.to_string()).await.map_err(|error| error.to_string())?;
     note(&mut call, "analysis", serde_json::from_str(&walked).map_err(|error| error.to_string())?);

@@ -185,10 +185,11 @@ impl Watch {
     }
 }
 
-/// A result with what its shell text does. None if no plugin looks at it, or if it has no such text.
+/// A result with what its shell text and its tool do. None if no plugin looks at it, or if nothing is said of that.
 async fn analysed(loaded: &[Loaded], whose: SessionRef<'_>, result: &ToolResult) -> Option<ToolResult> {
     let scene = whose.scene;
-    if result.call.command.is_none() || !loaded.iter().any(|one| one.plugin.has_observer()) {
+    let says_nothing = result.call.command.is_none() && result.call.effects().is_empty();
+    if says_nothing || !loaded.iter().any(|one| one.plugin.has_observer()) {
         return None;
     }
     let session = scene.session_in(&result.call.cwd);

@@ -31,7 +31,7 @@ impl<'a> Evaluation<'a> {
         field: &Field,
         world: &mut dyn GuardHost,
     ) -> Vec<(&'a Rule, Outcome)> {
-        let program = subject.invocation().map(|found| found.program);
+        let program = subject.program();
         // Who wants to know why each rule did not fire is told of all.
         let has = self.considered.is_none().then(|| CommandTraits::of(subject.command, program));
         let guard = self.guard;
@@ -113,9 +113,14 @@ impl<'a> Evaluation<'a> {
         let here = self.witnessed.as_ref().map(|witnessed| witnessed.before(subject.index)).unwrap_or_default();
         // A patch is no text that runs.
         let text = self.call.command.as_ref().filter(|_| self.call.kind != Kind::Write);
+        // What a tool does stands in none, and is something that runs all the same.
+        let source = match subject.command.action {
+            Some(_) => Some(""),
+            None => text.map(|field| field.value.as_str()),
+        };
         ask(&mut Surroundings {
             command: subject.command,
-            source: text.map(|field| field.value.as_str()),
+            source,
             workspace: &self.call.workspace,
             home: self.call.home.as_deref(),
             world,

@@ -1,10 +1,11 @@
 //! The rules on the fields of file tools.
 
-use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
+use toolgate_shell::{Command, Effect, Kind as Deed, Script, Span, Value, absolute};
 
 use super::found::Found;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
+use crate::declared::Declared;
 use crate::matching::{MatchInput, ScriptContext};
 use crate::mismatch::Mismatch;
 use crate::pattern::Tried;
@@ -20,8 +21,13 @@ struct Text<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    /// Tries the rules on the fields of file tools. `script` is what a patch does.
-    pub(super) fn field_rules(&mut self, script: Option<&Script>, world: &mut dyn GuardHost) {
+    /// Tries the rules on the fields of file tools. `script` is what a patch does, `declared` what is said as data.
+    pub(super) fn field_rules(
+        &mut self,
+        script: Option<&Script>,
+        declared: Option<&Declared<'a>>,
+        world: &mut dyn GuardHost,
+    ) {
         let (guard, call) = (self.guard, self.call);
         let rules = || guard.active().flat_map(Part::field_rules);
         if call.kind == Kind::Shell || rules().next().is_none() {
@@ -33,7 +39,7 @@ impl<'a> Evaluation<'a> {
         let subject = scene.subject(0);
         // The text is not run.
         self.witnessed = None;
-        let (paths, contents) = (paths(call, script, world), contents(call));
+        let (paths, contents) = (paths(call, script, declared, world), contents(call));
         for rule in rules() {
             let Some(field) = rule.field.as_ref().filter(|field| field.is_about(call)) else { continue };
             let texts = if field.is_content() { &contents } else { &paths };
@@ -121,17 +127,30 @@ fn contents(call: &Call) -> Vec<Text<'_>> {
     texts.map(|field| Text { field, span: whole(field), spellings: vec![field.value.clone()] }).collect()
 }
 
-/// The paths that the call names, and those that its patch changes.
-fn paths<'a>(call: &'a Call, script: Option<&Script>, world: &mut dyn GuardHost) -> Vec<Text<'a>> {
+/// The paths that the call names, and those that its patch, or what it does besides, changes.
+fn paths<'a>(
+    call: &'a Call,
+    script: Option<&Script>,
+    declared: Option<&Declared<'a>>,
+    world: &mut dyn GuardHost,
+) -> Vec<Text<'a>> {
     let mut found: Vec<(&Field, Span, String)> = Vec::new();
     for field in &call.paths {
         let span = Span { start: 0, end: field.value.len() };
         found.push((field, span, absolute(&tilde(&field.value, call), &call.cwd)));
     }
+    let changes = |effect: &&Effect| !matches!(effect.kind, Deed::Read | Deed::Mention);
     let effects = script.into_iter().flat_map(|script| &script.commands).flat_map(|command| &command.effects);
-    for effect in effects.filter(|effect| !matches!(effect.kind, Deed::Read | Deed::Mention)) {
+    for effect in effects.filter(changes) {
         if let (Some(field), Value::Known(path)) = (&call.command, &effect.path) {
             found.push((field, effect.span, path.clone()));
+        }
+    }
+    for (declared, command) in declared.into_iter().flat_map(|one| one.script.commands.iter().map(move |c| (one, c))) {
+        for effect in command.effects.iter().filter(changes) {
+            if let (Some(field), Value::Known(path)) = (declared.at(effect.span).next(), &effect.path) {
+                found.push((field, Span { start: 0, end: field.value.len() }, path.clone()));
+            }
         }
     }
     let names: Vec<String> = found.iter().map(|(.., path)| path.clone()).collect();

@@ -8,7 +8,7 @@ use toolgate_shell::{FileOracle, Kind as Deed, Presence, Span, absolute};
 
 use super::found::Found;
 use super::{Evaluation, evidence, tilde};
-use crate::call::{Action, Call, Evidence, Field, Kind, Memory};
+use crate::call::{Action, Call, Evidence, Field, FileEffects, Kind, Memory};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
@@ -269,6 +269,7 @@ impl<'a> Evaluation<'a> {
             shell: None,
             paths: Vec::new(),
             globs: Vec::new(),
+            effects: FileEffects::default(),
             contents: Vec::new(),
             earlier: Memory::default(),
             in_prompt: true,

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rustc_hash::FxHashSet;
-use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute};
+use toolgate_shell::{
+    Command, Effect, FileAction, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute,
+};
 
 use super::found::Found;
 use super::recursive_reads::read_below;
@@ -24,6 +26,9 @@ const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "r
 
 /// Whether a command tells names to whoever looks on, and to no other command that could open them.
 fn only_lists(subject: &MatchInput<'_>) -> bool {
+    if subject.command.action == Some(FileAction::List) {
+        return true;
+    }
     const LOOKS_ON: &[&str] = &["cut", "grep", "head", "sort", "tail", "tr", "wc"];
     let found = subject.command;
     // `sort --files0-from=-` opens what it is told.

@@ -4,7 +4,7 @@
 //! machine it blocks. A rule for a name at any depth, as `.env` is, is left out: such files lie in most workspaces, and
 //! searching or packing one of those is everyday work. It counts where a search picks files by that name.
 
-use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Runs, Span, Value, Word};
+use toolgate_shell::{Command, Effect, FileAction, FileOracle, Kind as Deed, Runs, Span, Value, Word};
 
 use super::found::Found;
 use super::touched::{Access, Below, Touched};
@@ -94,6 +94,10 @@ const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
 
 /// What a command reads with a folder; `None` if nothing that it gives away.
 pub(super) fn read_below(subject: &MatchInput<'_>, effect: &Effect) -> Option<Below> {
+    if let Some(action) = subject.command.action {
+        let reads = action != FileAction::List && effect.kind == Deed::Read && effect.recursive;
+        return reads.then(Below::default);
+    }
     let program = subject.command.program()?;
     if effect.kind == Deed::Mention {
         let last = subject.command.words.last().filter(|word| word.span != effect.span);

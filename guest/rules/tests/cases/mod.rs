@@ -1,7 +1,7 @@
 //! What cases of verdicts have in common: how a call is written down, and what became of it.
 
 use serde_json::Value;
-use toolgate_rules::call::{Action, Call, Field, Kind, Verdict};
+use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind, Verdict};
 
 /// The workspace of every case, and the working directory unless a case says another one.
 pub(crate) const WORKSPACE: &str = "/home/dev/project";
@@ -24,6 +24,7 @@ pub(crate) fn call(case: &Value) -> Call {
         shell: case["shell"].as_str().map(str::to_owned),
         paths: field("path").into_iter().collect(),
         globs: field("glob").into_iter().collect(),
+        effects: FileEffects::read(&case["effects"]),
         contents: field("content").into_iter().collect(),
         cwd: case["cwd"].as_str().unwrap_or(WORKSPACE).to_owned(),
         home: Some("/home/dev".into()),

@@ -118,6 +118,7 @@ impl Command {
             joiner: _,
             runs,
             effects,
+            action,
             elsewhere,
             more_words,
             preexisting,
@@ -145,6 +146,7 @@ impl Command {
             })
             && all(redirects, &other.redirects, |one, other| pair.redirects(one, other))
             && all(effects, &other.effects, |one, other| pair.effects(one, other))
+            && *action == other.action
             && *cwd == other.cwd
             && *shell_cwd == other.shell_cwd
             && *folders == other.folders

@@ -70,7 +70,7 @@ impl Dialect for Cursor {
         let scene = scene(payload)?;
         let made = |name: &str, input: &Value| {
             let mut made = call(self, &scene, (payload.optional("generation_id"), ""), name, input)?;
-            if name == DELETE && made.kind == ToolKind::Other && made.command.is_none() {
+            if name == DELETE && made.kind == ToolKind::Other && made.effects().is_empty() {
                 return Err(format!("the input of {DELETE} has no path"));
             }
             super::note(&mut made, "typed_unseen", true.into());

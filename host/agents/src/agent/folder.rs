@@ -9,10 +9,11 @@ use std::borrow::Cow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::ToolCall;
 
-use super::{OTHER_CWD, OTHER_CWDS, note, other_cwds};
+use super::{Notes, OTHER_CWD, OTHER_CWDS, note, other_cwds};
 
 /// What is known of a call: [`SessionContext::pwd`](super::Scene::pwd).
 pub(super) const PWD: &str = "pwd";
@@ -56,10 +57,11 @@ pub(super) fn anywhere(call: &mut ToolCall) {
 /// A call as it is in each other directory that it may work in, and by each other name of one; an empty one is not known. The
 /// workspace is called then as it is on the way there.
 pub fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
-    let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
-    let pwd = context.get(PWD).and_then(Value::as_str);
-    let named = context.get(OTHER_CWD).and_then(Value::as_str);
-    let called: Vec<String> = serde_json::from_value(context[WORKSPACE_NAMES].clone()).unwrap_or_default();
+    let notes = Notes::of(call);
+    let pwd = notes.get(PWD).and_then(Value::as_str);
+    let named = notes.get(OTHER_CWD).and_then(Value::as_str);
+    let called: Vec<String> =
+        notes.get(WORKSPACE_NAMES).and_then(|names| Vec::deserialize(names).ok()).unwrap_or_default();
     let is_there = Path::new(&call.cwd).is_dir();
     // No shell starts in a folder that is not there: then the input meant it otherwise. But what is known of another machine
     // is nothing.
@@ -67,7 +69,7 @@ pub fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
         let path = Path::new(folder);
         folder.is_empty() || named == Some(folder.as_str()) || !is_there || path.is_dir() || plain(path).is_dir()
     };
-    let others: Vec<String> = other_cwds(call).into_iter().filter(may_be).collect();
+    let others: Vec<String> = notes.other_cwds().into_iter().filter(may_be).collect();
     let mut known = vec![plain(Path::new(&call.cwd))];
     let mut found = Vec::new();
     let each_name = |folder: &String| [folder.clone()].into_iter().chain(names(folder, pwd)).collect::<Vec<_>>();
@@ -82,7 +84,9 @@ pub fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
         there.cwd = folder;
         if let Some(root) = on_the_way(&call.workspace_root, &there.cwd) {
             let others = called.iter().chain([&call.workspace_root]).filter(|name| **name != root);
-            note(&mut there, WORKSPACE_NAMES, json!(others.collect::<Vec<_>>()));
+            let mut notes = notes.clone();
+            notes.set(WORKSPACE_NAMES, Some(json!(others.collect::<Vec<_>>())));
+            notes.write_to(&mut there);
             there.workspace_root = root;
         }
         found.push(there);

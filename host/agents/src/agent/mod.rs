@@ -354,26 +354,52 @@ const OTHER_CWDS: &str = "other_cwds";
 
 /// The other directories that a call may work in, as its input names them.
 fn other_cwds(call: &ToolCall) -> Vec<String> {
-    let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
-    let one = context.get(OTHER_CWD).into_iter();
-    let all = one.chain(context.get(OTHER_CWDS).and_then(Value::as_array).into_iter().flatten());
-    all.filter_map(Value::as_str).map(str::to_owned).collect()
+    Notes::of(call).other_cwds()
 }
 
 /// Adds something to what is known of a call.
 pub fn note(call: &mut ToolCall, key: &str, value: Value) {
-    if let Ok(Value::Object(mut context)) = serde_json::from_str(&call.context) {
-        context.insert(key.to_owned(), value);
-        call.context = Value::Object(context).to_string();
-    }
+    let mut notes = Notes::of(call);
+    notes.set(key, Some(value));
+    notes.write_to(call);
 }
 
-/// Takes that out again.
-pub fn unnote(call: &mut ToolCall, key: &str) {
-    if let Ok(Value::Object(mut context)) = serde_json::from_str(&call.context)
-        && context.remove(key).is_some()
-    {
-        call.context = Value::Object(context).to_string();
+/// What is known of a call, read once: its context may have a whole analysis in it.
+#[derive(Clone, Debug)]
+pub struct Notes(Value);
+
+impl Notes {
+    /// Those of a call.
+    pub fn of(call: &ToolCall) -> Self {
+        Notes(serde_json::from_str(&call.context).unwrap_or_default())
+    }
+
+    /// One of them.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Adds one, or takes it out.
+    pub fn set(&mut self, key: &str, value: Option<Value>) {
+        let Some(context) = self.0.as_object_mut() else { return };
+        match value {
+            Some(value) => drop(context.insert(key.to_owned(), value)),
+            None => drop(context.remove(key)),
+        }
+    }
+
+    /// Makes them what is known of a call. A context that is no object stays as it is.
+    pub fn write_to(&self, call: &mut ToolCall) {
+        if self.0.is_object() {
+            call.context = self.0.to_string();
+        }
+    }
+
+    /// The other directories that the call may work in, as its input names them.
+    fn other_cwds(&self) -> Vec<String> {
+        let one = self.get(OTHER_CWD).into_iter();
+        let all = one.chain(self.get(OTHER_CWDS).and_then(Value::as_array).into_iter().flatten());
+        all.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 }
 

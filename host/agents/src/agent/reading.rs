@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use toolgate_host::{Field, ToolCall, ToolKind};
+use toolgate_host::{Field, FileAction, FileEffect, ToolCall, ToolKind};
 
-use super::row::{Row, at_home, files_of, is_blank, together};
+use super::row::{Row, at_home, files_of, is_blank, place_below, together};
 use super::tools::UserTools;
 use super::unknown::vocabulary::{CALL_KEYS, INPUT_KEYS, is};
-use super::unknown::{DEPTH, as_words, guessed};
+use super::unknown::{DEPTH, guessed};
 use super::{Dialect, OTHER_CWD, OTHER_CWDS, folder, note, other_cwds};
 use crate::text::quoted;
 
@@ -264,7 +264,7 @@ pub(super) fn guessed_with_calls(
     call: ToolCall,
 ) -> Result<ToolCall, String> {
     let mut inner = Vec::new();
-    calls_in(agent, input, DEPTH, &mut inner);
+    calls_in(agent, ("", input), DEPTH, &mut inner);
     let mut whole = guessed(name, input, call.clone())?;
     if inner.is_empty() {
         return Ok(whole);
@@ -273,41 +273,65 @@ pub(super) fn guessed_with_calls(
         return Err(format!("the input of {name} contains too many calls"));
     }
     let mut commands: Vec<Field> = whole.command.take().into_iter().collect();
-    let field = |value: String| Field { name: "command".to_owned(), value };
+    let mut effects = whole.effects();
     if whole.kind == ToolKind::Edit {
         whole.kind = ToolKind::Other;
-        commands.push(field(format!("touch -- {}", as_words(&whole.paths))));
+        effects.push(FileEffect::new(FileAction::Write, whole.paths.clone()));
     }
-    for (tool, input) in inner {
-        let made = read(agent, tool, input, call.clone())?;
-        let paths = as_words(&made.paths);
-        let text = made.command.as_ref().map(|command| quoted(&command.value));
-        if let (ToolKind::Shell, Some(text)) = (made.kind, &text) {
-            let others = other_cwds(&made);
-            let folders = [&made.cwd].into_iter().chain(&others).map(|folder| quoted(&folder::plain_text(folder)));
-            commands.extend(folders.map(|folder| field(format!("cd {folder} && eval {text}"))));
-            continue;
-        }
-        commands.extend(match (made.kind, text) {
-            (_, Some(text)) => Some(field(format!("apply_patch {text}"))),
-            (ToolKind::Search, None) if paths.is_empty() => Some(field("grep -r . .".to_owned())),
-            (_, None) if paths.is_empty() => None,
-            (ToolKind::Write | ToolKind::Edit, None) => Some(field(format!("touch -- {paths}"))),
-            (ToolKind::Search, None) => Some(field(format!("grep -r . -- {paths}"))),
-            (ToolKind::List, None) => Some(field(format!("ls -- {paths}"))),
-            (_, None) => Some(field(format!("cat -- {paths}"))),
-        });
+    for one in inner {
+        let made = read(agent, one.tool, one.input, call.clone())?;
+        commands.extend(texts_of(&made));
+        effects.extend(effect_of(&made, &one.at));
         whole.globs.extend(made.globs);
     }
     whole.command = together(commands);
-    Ok(whole)
+    Ok(if effects.is_empty() { whole } else { whole.with_effects(effects) })
 }
 
-/// The calls of the agent's own tools in a value: their names and their inputs.
-fn calls_in<'a>(agent: &dyn Dialect, value: &'a Value, depth: usize, found: &mut Vec<(&'static str, &'a Value)>) {
+/// What a call runs, as the text of another one.
+fn texts_of(made: &ToolCall) -> Vec<Field> {
+    let field = |value: String| Field { name: "command".to_owned(), value };
+    let Some(text) = made.command.as_ref().map(|command| quoted(&command.value)) else { return Vec::new() };
+    if made.kind != ToolKind::Shell {
+        return vec![field(format!("apply_patch {text}"))];
+    }
+    let others = other_cwds(made);
+    let folders = [&made.cwd].into_iter().chain(&others).map(|folder| quoted(&folder::plain_text(folder)));
+    folders.map(|folder| field(format!("cd {folder} && eval {text}"))).collect()
+}
+
+/// What a call without a text does to files, as it stands at this place of another one's input.
+fn effect_of(made: &ToolCall, at: &str) -> Option<FileEffect> {
+    let action = match made.kind {
+        ToolKind::Write | ToolKind::Edit => FileAction::Write,
+        ToolKind::Search => FileAction::Search,
+        ToolKind::List => FileAction::List,
+        _ => FileAction::Read,
+    };
+    let searches = action == FileAction::Search;
+    if made.command.is_some() || made.paths.is_empty() && !searches {
+        return None;
+    }
+    let own = |field: &Field| Field { name: place_below(at, &field.name), value: field.value.clone() };
+    let effect = FileEffect::new(action, made.paths.iter().map(own).collect());
+    Some(if searches { effect.recursively() } else { effect })
+}
+
+/// A call of one of the agent's own tools in an input.
+struct InnerCall<'a> {
+    tool: &'static str,
+    input: &'a Value,
+    /// Where the input is.
+    at: String,
+}
+
+/// The calls of the agent's own tools in a value, which is at this place.
+fn calls_in<'a>(agent: &dyn Dialect, (at, value): (&str, &'a Value), depth: usize, found: &mut Vec<InnerCall<'a>>) {
     match value {
         _ if depth == 0 => {}
-        Value::Array(items) => items.iter().for_each(|item| calls_in(agent, item, depth - 1, found)),
+        Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| {
+            calls_in(agent, (&place_below(at, &index.to_string()), item), depth - 1, found);
+        }),
         Value::Object(fields) => {
             let named = fields.iter().filter(|(key, _)| is(CALL_KEYS, key)).find_map(|(_, value)| {
                 // `functions.bash`
@@ -315,10 +339,10 @@ fn calls_in<'a>(agent: &dyn Dialect, value: &'a Value, depth: usize, found: &mut
                 agent.tools().iter().find(|tool| tool.name == name)
             });
             let input = fields.iter().find(|(key, value)| is(INPUT_KEYS, key) && value.is_object());
-            if let (Some(tool), Some((_, input))) = (named, input) {
-                found.push((tool.name, input));
+            if let (Some(tool), Some((key, input))) = (named, input) {
+                found.push(InnerCall { tool: tool.name, input, at: place_below(at, key) });
             }
-            fields.values().for_each(|value| calls_in(agent, value, depth - 1, found));
+            fields.iter().for_each(|(key, value)| calls_in(agent, (&place_below(at, key), value), depth - 1, found));
         }
         _ => {}
     }
@@ -341,10 +365,11 @@ mod tests {
         let call = ToolCall::new("batch", ToolKind::Other, "/w");
         let agent = &crate::agent::opencode::OpenCode;
         let made = guessed_with_calls(agent, "batch", &input, call.clone()).expect("a call");
-        let command = made.command.expect("a command").value;
-        for expected in ["cd /w/b && eval a", "cat -- /c", "grep -r . ."] {
-            assert!(command.contains(expected), "{expected}: {command}");
-        }
+        let command = &made.command.as_ref().expect("a command").value;
+        assert!(command.contains("cd /w/b && eval a") && !command.contains("cat"), "{command}");
+        let path = Field::new("tool_calls/1/parameters/filePath", "/c");
+        let read = FileEffect::new(FileAction::Read, vec![path]);
+        assert_eq!(made.effects(), [read, FileEffect::new(FileAction::Search, Vec::new()).recursively()]);
         let input = json!({"tool_calls": [{"tool": "write", "parameters": {"content": "x"}}]});
         assert!(guessed_with_calls(agent, "batch", &input, call).is_err());
     }

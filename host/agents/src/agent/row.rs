@@ -167,6 +167,15 @@ pub(super) fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
+/// How much of a place in an input is kept, in bytes.
+const MAX_PLACE: usize = 200;
+
+/// A place below another one, of which only the end is kept: names may be as long as an input.
+pub(super) fn place_below(at: &str, part: &str) -> String {
+    let at = at.get(at.floor_char_boundary(at.len().saturating_sub(MAX_PLACE))..).unwrap_or_default();
+    if at.is_empty() { part.to_owned() } else { format!("{at}/{part}") }
+}
+
 /// Several commands as one text, each closed in itself and in a shell of its own, so that neither a quote left open nor an
 /// `exit` or an endless loop in one hides the next.
 pub(super) fn together(mut commands: Vec<Field>) -> Option<Field> {

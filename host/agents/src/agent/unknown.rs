@@ -9,7 +9,7 @@ mod found;
 pub(super) mod vocabulary;
 
 use serde_json::Value;
-use toolgate_host::{Field, ToolCall, ToolKind};
+use toolgate_host::{Field, FileAction, FileEffect, ToolCall, ToolKind};
 
 use self::found::Found;
 use self::vocabulary::{
@@ -17,19 +17,20 @@ use self::vocabulary::{
     words_of,
 };
 use super::row::{at_home, together};
-use crate::text::quoted;
 
 /// How deep into an unknown tool's input is looked.
 pub(super) const DEPTH: usize = 64;
 
-/// Paths as the words of a command, with a tilde for the home folder.
-pub(super) fn as_words(paths: &[Field]) -> String {
-    let word = |path: &Field| match path.value.strip_prefix("~/") {
-        Some(rest) => format!("~/{}", quoted(rest)),
-        None if path.value == "~" => "~".to_owned(),
-        None => quoted(&path.value),
-    };
-    paths.iter().map(word).collect::<Vec<_>>().join(" ")
+/// What is done to these paths that puts them into these places, to each of them. What is told no place has it last.
+fn placed(action: FileAction, mut paths: Vec<Field>, mut places: Vec<Field>) -> Vec<FileEffect> {
+    if paths.is_empty() {
+        std::mem::swap(&mut paths, &mut places);
+    }
+    if places.is_empty() {
+        places.extend(paths.pop());
+    }
+    let effect = |to| FileEffect::new(action, paths.clone()).with_target(to).recursively();
+    places.into_iter().map(effect).collect()
 }
 
 /// Fills in what a tool works on that is in no table.
@@ -48,45 +49,44 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let evaluates = language.is_some() || says(EVALUATES);
     let mut found = Found { types, evaluates, language, ..Found::default() };
     found.read("", input, DEPTH, false)?;
-    let Found { mut commands, mut paths, named, targets, deeds, content, .. } = found;
+    let Found { commands, mut paths, named, targets, deeds, content, .. } = found;
     let at_home: Vec<Field> = paths.iter().filter_map(|path| at_home(path, call.home.as_deref())).collect();
     paths.extend(at_home);
     let told = |verbs: &[&str]| deeds.iter().any(|word| is_verb(verbs, word));
     let does = |verbs: &[&str]| told(verbs) || words.iter().any(|word| is_verb(verbs, word));
-    if let Some(first) = paths.first() {
-        let field = |value: String| Field { name: first.name.clone(), value };
+    if !paths.is_empty() {
         let (runs, several) = (!commands.is_empty(), paths.len() > 1);
         let writes = content || does(WRITES) || does(MOVES) && (runs || !several);
-        // Where a command puts something is its last word.
-        let (last, others): (Vec<Field>, Vec<Field>) =
+        let (places, others): (Vec<Field>, Vec<Field>) =
             paths.iter().cloned().partition(|path| targets.contains(&path.name));
-        let placed = format!("{} {}", as_words(&others), as_words(&last));
-        // By its name, or by what it is told, it does what a shell would be told like this.
+        // By its name, or by what it is told.
         let mut done = Vec::new();
         if told(REMOVES) || !runs && does(REMOVES) {
-            done.push(format!("rm -rf -- {}", as_words(&paths)));
+            done.push(FileEffect::new(FileAction::Remove, paths.clone()).recursively());
         }
         if !runs && several && does(MOVES) {
-            done.push(format!("mv -- {placed}"));
+            done.extend(placed(FileAction::Move, others.clone(), places.clone()));
         }
         if !runs && several && does(COPIES) {
-            done.push(format!("cp -r -- {placed}"));
+            done.extend(placed(FileAction::Copy, others.clone(), places.clone()));
         }
-        if !runs && does(UNPACKS) && !last.is_empty() && !others.is_empty() {
-            done.push(format!("cp -r -- {}/. {}", as_words(&others), as_words(&last)));
+        if !runs && does(UNPACKS) && !places.is_empty() && !others.is_empty() {
+            done.extend(placed(FileAction::Unpack, others.clone(), places.clone()));
         }
         let does_nothing = !runs && done.is_empty();
         if does_nothing && (writes || others.is_empty()) {
             call.kind = ToolKind::Edit;
         } else if writes {
             // Some tools have a key `command` for what they are to do.
-            done.push(format!("touch -- {}", as_words(&paths)));
-        } else if done.is_empty() && !last.is_empty() {
-            done.push(format!("touch -- {}", as_words(&last)));
+            done.push(FileEffect::new(FileAction::Write, paths.clone()));
+        } else if done.is_empty() && !places.is_empty() {
+            done.push(FileEffect::new(FileAction::Write, places));
         } else if does_nothing && (says(SEARCHES) || says(SEARCH) && !says(NAMES)) {
             call.kind = ToolKind::Search;
         }
-        commands.extend(done.into_iter().map(field));
+        if !done.is_empty() {
+            call = call.with_effects(done);
+        }
     }
     call.paths.extend(paths);
     call.paths.extend(named);
@@ -156,8 +156,8 @@ mod tests {
             (json!({"dir": "a", "name": "b"}), None, vec![("dir", "a"), ("name", "a/b")]),
             (json!({"dir": "a", "path": "/b"}), None, vec![("dir", "a"), ("path", "/b")]),
             (json!({"path": ["a", "b"]}), None, vec![("path", "a/b"), ("path/0", "a"), ("path/1", "b")]),
-            (json!({"source": "a", "dest": "b"}), Some(("source", "touch -- b")), vec![("source", "a"), ("dest", "b")]),
-            (json!({"action": "rm", "path": "~/a"}), Some(("path", "rm -rf -- ~/a")), vec![("path", "~/a")]),
+            (json!({"source": "a", "dest": "b"}), None, vec![("source", "a"), ("dest", "b")]),
+            (json!({"action": "rm", "path": "~/a"}), None, vec![("path", "~/a")]),
             (json!({"method": "DELETE", "path": "/a"}), None, vec![("path", "/a")]),
             (json!({"command": "rm", "options": ["-rf", "a"]}), Some(("command", "rm -rf a")), vec![]),
             (json!({"command": "sh", "stdin": "a"}), Some(("command", "(eval sh) &\n(eval 'bash -c a') &")), vec![]),
@@ -169,6 +169,66 @@ mod tests {
             let own = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
             assert_eq!(call.command.as_ref().map(pair), command.map(own), "{input}");
             assert_eq!(call.paths.iter().map(pair).collect::<Vec<_>>(), paths.into_iter().map(own).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn what_is_done_to_files_is_said_as_data() {
+        // The tool, its input, what it runs, what its kind is, and what it does: to which fields, and where it puts them.
+        let cases = [
+            ("mcp__x__delete", json!({"path": "~/a"}), None, ToolKind::Other, "remove path=~/a .."),
+            (
+                "mcp__x__delete",
+                json!({"paths": ["a", "-rf"]}),
+                None,
+                ToolKind::Other,
+                "remove paths/0=a paths/1=-rf ..",
+            ),
+            ("mcp__x", json!({"action": "rm", "path": "it's\na"}), None, ToolKind::Other, "remove path=it's\na .."),
+            ("mcp__x", json!({"command": "delete", "path": "a"}), Some("delete"), ToolKind::Other, "remove path=a .."),
+            ("mcp__x__delete", json!({"command": "ls", "path": "a"}), Some("ls"), ToolKind::Other, ""),
+            ("mcp__x__delete", json!({"paths": []}), None, ToolKind::Other, ""),
+            ("mcp__x__delete", json!({"path": ""}), None, ToolKind::Other, "remove path= .."),
+            ("mcp__x__move", json!({"from": "a", "to": "b"}), None, ToolKind::Other, "move from=a > to=b .."),
+            (
+                "mcp__x__move",
+                json!({"a_path": "a", "b_path": "b"}),
+                None,
+                ToolKind::Other,
+                "move a_path=a > b_path=b ..",
+            ),
+            ("mcp__x__rename", json!({"path": "a", "name": "b"}), None, ToolKind::Other, "move path=a > name=a/b .."),
+            ("mcp__x__move", json!({"path": "a"}), None, ToolKind::Edit, ""),
+            ("mcp__x__copy", json!({"source": "a", "dest": "b"}), None, ToolKind::Other, "copy source=a > dest=b .."),
+            (
+                "mcp__x__copy",
+                json!({"source": "a", "dest": "b", "output": "c"}),
+                None,
+                ToolKind::Other,
+                "copy source=a > dest=b ..; copy source=a > output=c ..",
+            ),
+            ("mcp__x__copy", json!({"dest": "b", "output": "c"}), None, ToolKind::Other, "copy dest=b > output=c .."),
+            ("mcp__x__unzip", json!({"archive": "a", "to": "b"}), None, ToolKind::Other, "unpack archive=a > to=b .."),
+            ("mcp__x__unzip", json!({"path": "a"}), None, ToolKind::Other, ""),
+            ("mcp__x__go", json!({"source": "a", "dest": "b"}), None, ToolKind::Other, "write dest=b"),
+            ("mcp__x__put", json!({"command": "c", "path": "a"}), Some("c"), ToolKind::Other, "write path=a"),
+            ("mcp__x__go", json!({"command": "c", "path": "a"}), Some("c"), ToolKind::Other, ""),
+            ("mcp__x__put", json!({"path": "a"}), None, ToolKind::Edit, ""),
+            ("mcp__x__grep", json!({"path": "a"}), None, ToolKind::Search, ""),
+        ];
+        for (tool, input, command, kind, expected) in cases {
+            let call = guessed(tool, &input, ToolCall::new(tool, ToolKind::Other, "/")).expect("an object");
+            let told = |field: &Field| format!("{}={}", field.name, field.value);
+            let effects = call.effects().into_iter().map(|effect| {
+                let action = json!(effect.action);
+                let mut words = vec![action.as_str().expect("a name").to_owned()];
+                words.extend(effect.paths.iter().map(told));
+                words.extend(effect.to.iter().map(|to| format!("> {}", told(to))));
+                words.extend(effect.recursive.then(|| "..".to_owned()));
+                words.join(" ")
+            });
+            assert_eq!(effects.collect::<Vec<_>>().join("; "), expected, "{tool} {input}");
+            assert_eq!((call.command.map(|one| one.value).as_deref(), call.kind), (command, kind), "{tool} {input}");
         }
     }
 

@@ -8,7 +8,7 @@ use super::vocabulary::{
     NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, REMOVES, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS,
     URL_KEYS, is, is_path, is_target, is_verb, looks_like_path, runner, words_of,
 };
-use crate::agent::row::files_of;
+use crate::agent::row::{files_of, place_below as below};
 use crate::text::quoted;
 
 /// Most folders of an object that names are put behind, and most names behind each.
@@ -19,9 +19,6 @@ const LONGEST_DEED: usize = 64;
 
 /// How a patch begins that names its files itself.
 const PATCH: &str = "*** Begin Patch";
-
-/// How much of a place in an input is kept, in bytes.
-const MAX_PLACE: usize = 200;
 
 /// What the fields of a tool that no table knows look like, at any depth.
 #[derive(Default)]
@@ -269,12 +266,6 @@ impl Found {
             }
         }
     }
-}
-
-/// A place below another one, of which only the end is kept: names may be as long as an input.
-fn below(at: &str, part: &str) -> String {
-    let at = at.get(at.floor_char_boundary(at.len().saturating_sub(MAX_PLACE))..).unwrap_or_default();
-    if at.is_empty() { part.to_owned() } else { format!("{at}/{part}") }
 }
 
 /// The objects and lists that a text is as JSON: one, several one after the other, or one as a text in JSON.
