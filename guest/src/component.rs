@@ -481,6 +481,10 @@ impl GuardHost for GuardImports {
         is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
     }
 
+    fn is_clean(&mut self, folder: &str) -> bool {
+        git::changed_files(folder).is_ok_and(|changed| changed.is_empty()) && matches!(git::branch(folder), Ok(Some(_)))
+    }
+
     fn tracked(&mut self, path: &str) -> Option<Tracked> {
         let changed = git::changed_files(path).ok()?;
         Some(match changed.first().map(|file| file.change) {

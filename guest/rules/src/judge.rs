@@ -15,6 +15,7 @@
 //! | `settings` | git commands that take away what has an agent ask Toolgate |
 //! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
+//! | `work_trees` | work trees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
@@ -31,6 +32,7 @@ mod refs;
 mod settings;
 mod tools;
 mod touched;
+mod work_trees;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -302,7 +304,8 @@ impl<'a> Evaluation<'a> {
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
         let scene = ScriptContext::new(script, self.guard.tables(), self.map, home, look, self.real_map)
-            .writing(&self.call.contents);
+            .writing(&self.call.contents)
+            .after(&self.call.earlier.repositories);
         let scene = scene.told_apart(source);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
@@ -317,6 +320,7 @@ impl<'a> Evaluation<'a> {
         self.runs(&scene, &subjects, field, world, look);
         self.prompts(&subjects, field, world, look);
         self.settings(&subjects, field, world, look);
+        self.work_trees(&subjects, field, world, look);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();

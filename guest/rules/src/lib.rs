@@ -25,6 +25,8 @@
 //! | [`command_json`] | a command as JSON | reading requests |
 //! | [`extensions`] | trackers and predicates of other components | calling them |
 //! | `path_zone` | where a path lies: workspace, account, system | links |
+//! | `work_tree` | where a work tree of git begins, and of which repository it is | what git says of it |
+//! | `grounds` | the repositories besides the workspace in which a person works | what may be done there |
 //! | `search` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
 //! | `path_rule` | one path rule, and which paths it covers | what happens to the path |
@@ -54,6 +56,7 @@ pub mod facts;
 mod fields;
 mod flow;
 mod glob;
+mod grounds;
 mod invocation;
 mod judge;
 mod matching;
@@ -81,6 +84,7 @@ mod view;
 mod when;
 mod wildcard;
 mod witness;
+mod work_tree;
 mod world;
 pub mod yaml;
 

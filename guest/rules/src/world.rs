@@ -27,6 +27,12 @@ pub trait GuardHost {
         false
     }
 
+    /// Whether git holds every file of the work tree at a folder but those that it ignores, as they are on disk, and a branch is
+    /// checked out there, so that nothing is lost with it.
+    fn is_clean(&mut self, _folder: &str) -> bool {
+        false
+    }
+
     /// How git stands to the regular file at a path; `None` if that cannot be told.
     fn tracked(&mut self, _path: &str) -> Option<Tracked> {
         None
