@@ -510,6 +510,11 @@ impl GuardHost for GuardImports {
         git::changed_files(&branch).is_ok_and(|lost| lost.is_empty())
     }
 
+    fn is_only_on(&mut self, folder: &str, branch: &str) -> bool {
+        let branch = format!("{}/.git/refs/heads/{branch}", folder.trim_end_matches('/'));
+        git::changed_files(&branch).is_ok_and(|lost| !lost.is_empty())
+    }
+
     fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {
         match extensions::evaluate(name, request).ok()? {
             Truth::Yes => Some(true),

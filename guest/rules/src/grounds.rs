@@ -57,14 +57,14 @@ impl Grounds {
         let place = asked.map.of(&path, effect.recursive);
         if !is_elsewhere(place) {
             // Links lead to the workspace.
-            return inside(place).filter(|_| path.text() != effect.path.text());
+            return inside(place);
         }
         let tree = self.around(folder_of(&path, narrow), asked.look)?;
         if !is_ground(&tree, &asked.map) || self.is_made(asked, &tree.root) {
             return None;
         }
         let is_own = self.is_own(asked, &tree);
-        let one = || is_own || self.others(asked).len() == 1;
+        let one = || is_own || self.others(asked).len() <= 1;
         let zone = || Map::new(&tree.root, asked.map.home()).of(&path, effect.recursive);
         if is_own || self.works_in(asked, command, &tree) {
             return Some(zone()).filter(|_| one());
@@ -74,7 +74,7 @@ impl Grounds {
             || matches!(path, Value::Known(_)) && is_product(path.text().rsplit('/').next().unwrap_or_default());
         match zone() {
             place if asked.map.workspace().is_some() || !one() || place == PathZone::Repository => None,
-            place if command.words.is_empty() => Some(place),
+            place if command.words.is_empty() && command.redirects.is_empty() => Some(place),
             _ if again() => Some(PathZone::Product),
             _ => None,
         }
@@ -87,15 +87,18 @@ impl Grounds {
         tree.is_some_and(|tree| tree.linked && tree.root == real && self.is_own(asked, &tree))
     }
 
-    /// The effect's path with the links resolved that it goes through. A link that the text itself makes is not known.
+    /// The effect's path with the links resolved that it goes through. What the text itself puts there is not known.
     fn real(&self, asked: &Asked<'_>, effect: &Effect, narrow: bool) -> Option<Value> {
         let text = effect.path.text();
-        let folder = folder_of(&effect.path, narrow);
-        if folder.is_empty() || self.puts(asked, folder) {
+        // A link is removed or made itself; what is written goes to where it leads.
+        let itself = matches!(effect.kind, Kind::Delete | Kind::Move | Kind::Link) && !text.ends_with('/');
+        let is_whole = matches!(effect.path, Value::Known(_)) && !itself;
+        let known = if is_whole && text.starts_with('/') { text } else { folder_of(&effect.path, narrow) };
+        if known.is_empty() || self.puts(asked, known) {
             return None;
         }
-        let real = asked.look.real(folder)?;
-        let text = format!("{real}{}", text.get(folder.len()..)?);
+        let real = asked.look.real(known)?;
+        let text = format!("{real}{}", text.get(known.len()..)?);
         Some(match &effect.path {
             Value::Known(_) => Value::Known(text),
             Value::Pattern(_) => Value::Pattern(text),

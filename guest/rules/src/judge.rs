@@ -8,6 +8,7 @@
 //! | `found` | what rules found, and which were tried, by their identities |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
+//! | `gravity` | which of several findings is told first |
 //! | `later` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
@@ -15,6 +16,7 @@
 //! | `settings` | git commands that take away what has an agent ask Toolgate |
 //! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
+//! | `variables` | what is shown or lost of files of variables, `.env` |
 //! | `work_trees` | work trees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
@@ -22,6 +24,7 @@ mod commands;
 mod fields;
 mod found;
 mod git_recoverable;
+mod gravity;
 mod interactive;
 mod later;
 mod native;
@@ -32,6 +35,7 @@ mod refs;
 mod settings;
 mod tools;
 mod touched;
+mod variables;
 mod work_trees;
 
 use std::cell::OnceCell;
@@ -321,6 +325,7 @@ impl<'a> Evaluation<'a> {
         self.prompts(&subjects, field, world, look);
         self.settings(&subjects, field, world, look);
         self.work_trees(&subjects, field, world, look);
+        self.variables_lost(&subjects, field, world);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();
@@ -486,7 +491,7 @@ impl<'a> Evaluation<'a> {
         if self.call.paths_only {
             self.findings.retain(|found| matches!(found.rule, RuleId::Path { .. }));
         }
-        self.findings.sort_by_key(|found| std::cmp::Reverse(found.action));
+        self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), gravity::rank(self.guard, &found.rule)));
         let considered = self.considered.unwrap_or_default();
         Judgement { found: self.findings, memory: self.memory, script, considered }
     }

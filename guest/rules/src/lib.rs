@@ -29,6 +29,7 @@
 //! | `grounds` | the repositories besides the workspace in which a person works | what may be done there |
 //! | `search` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
+//! | `agent_folders` | what is in agents' folders and is none of what they go by | what may be done to it |
 //! | `path_rule` | one path rule, and which paths it covers | what happens to the path |
 //! | `path_index`, `path_rules` | which of very many a path falls under; lists of them | one rule |
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
@@ -46,6 +47,7 @@
 //! | `judge` | puts them together to a verdict | |
 //! | `check` | the tests that stand beside rules | |
 
+mod agent_folders;
 mod branch;
 pub mod call;
 mod check;

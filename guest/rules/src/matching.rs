@@ -22,7 +22,7 @@ use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, i
 use super::pattern::{Pattern, Tried};
 use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
-use super::{search, test_data};
+use super::{agent_folders, search, test_data};
 use crate::call::Field;
 
 /// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
@@ -861,6 +861,13 @@ impl<'a> MatchInput<'a> {
         let ask = || effects.iter().map(|effect| self.scene.tables.lists.ask(&effect.path, self.scene.home)).collect();
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
             && !self.is_kind_only(rules, at)
+            && !self.is_in_work_tree(rules, at)
+    }
+
+    /// Whether the effect is under these only as it is in a work tree below an agent's folder, and they do not mean those.
+    fn is_in_work_tree(&self, rules: &PathRules, at: usize) -> bool {
+        let inner = agent_folders::in_work_tree(&self.command.effects[at].path);
+        inner.is_some_and(|inner| !rules.mean_work_trees() && !rules.cover(&inner, self.scene.home))
     }
 
     /// Whether the effect is under these only as one of many files of a kind, and none of those is there.
@@ -907,8 +914,9 @@ impl<'a> MatchInput<'a> {
     fn is_new(&self, effect: &Effect) -> bool {
         match (&effect.path, self.scene.look) {
             (Value::Known(path), Some(look)) if look.look(path) == Presence::Absent => {
-                // What was not there and is removed was made by the text, or it is not what somebody thinks it is.
-                !matches!(effect.kind, Kind::Delete | Kind::Move) || self.made_before(path)
+                // What was not there and is removed was made by the text, or it is not what somebody thinks it is; or a `cd`
+                // before it has worked, and it is another one.
+                !matches!(effect.kind, Kind::Delete | Kind::Move) || effect.alternative || self.made_before(path)
             }
             (Value::Unknown { why: Why::Temporary, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
             // Nothing is in a folder that is not there, unless the text puts another in its place.

@@ -59,6 +59,16 @@ pub(crate) fn top(folder: &str, look: &dyn FileOracle) -> Option<String> {
     None
 }
 
+/// Where git keeps what it is about in the work tree around a folder.
+pub(crate) fn own_folder(folder: &str, look: &dyn FileOracle) -> Option<String> {
+    let root = top(folder, look)?;
+    let here = absolute(".git", &root);
+    if look.look(&here) == Presence::Folder {
+        return Some(here);
+    }
+    Some(absolute(look.script(&here)?.strip_prefix("gitdir:")?.trim(), &root))
+}
+
 /// Whether a folder is the top of a work tree whose repository is elsewhere, be that true or only said.
 pub(crate) fn says_elsewhere(folder: &str, look: &dyn FileOracle) -> bool {
     look.look(&absolute(".git", folder)) == Presence::File

@@ -96,6 +96,14 @@ impl GuardHost for Disk {
         }
     }
 
+    fn branch(&mut self, _: &str) -> Option<Option<String>> {
+        self.0["branch"].as_str().map(|branch| Some(branch.to_owned()))
+    }
+
+    fn is_only_on(&mut self, _: &str, branch: &str) -> bool {
+        self.0["branch"] == branch && self.0["pushed"] != true
+    }
+
     fn is_clean(&mut self, folder: &str) -> bool {
         self.0["clean"].as_array().is_some_and(|clean| clean.iter().any(|one| one == folder))
     }
@@ -179,7 +187,7 @@ fn what_somebody_works_in_is_a_workspace() {
     let there = serde_json::json!({
         "files": files,
         "scripts": scripts,
-        "links": {"/home/dev/P": "/mnt/d/P", "/home/dev/packages/x/out": "/home/dev/Documents", "/home/dev/l": "/home/dev/packages/x",
+        "links": {"/home/dev/P": "/mnt/d/P", "/home/dev/packages/x/out": "/home/dev/Documents", "/home/dev/packages/x/n": "/home/dev/notes.txt", "/home/dev/l": "/home/dev/packages/x",
             "/home/dev/linked/.git": "/home/dev/project/.git"},
         "clean": ["/home/dev/wt", "/home/dev/project/.claude/worktrees/w1"],
     });

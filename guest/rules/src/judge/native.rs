@@ -36,11 +36,15 @@ pub(super) fn agrees(
     match native {
         NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
         NativeRule::PipedAnswers if !refs::is_answered(subject, source) => Err(Mismatch::Code),
+        NativeRule::DiscardFile if refs::is_redirected(rule, subject) => Err(Mismatch::Code),
         NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth
             if held.hold(subject, source, world) =>
         {
             Err(Mismatch::Held)
         }
+        NativeRule::Abort if refs::begun_here(subject, world) => Err(Mismatch::Code),
+        NativeRule::Amend if refs::is_only_here(subject, world) => Err(Mismatch::Held),
+        NativeRule::RepositoryData if refs::is_others(rule, subject) => Err(Mismatch::Code),
         NativeRule::RemoveOutside if work_trees::are_spent(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::DeleteBranch | NativeRule::DeleteBranchForce if held.keep(subject, source, world) => {
             Err(Mismatch::Held)

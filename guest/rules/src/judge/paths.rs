@@ -7,8 +7,10 @@ use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Named, SUBSTITUT
 
 use super::found::Found;
 use super::recursive_reads::read_below;
-use super::touched::{Access, Touched};
+use super::touched::{Access, Shown, Touched};
+use super::variables::{is_variables, shown};
 use super::{Evaluation, evidence, tilde};
+use crate::agent_folders;
 use crate::call::{Action, Field};
 use crate::matching::{DependsOn, MatchInput, is_implied};
 use crate::native_rule::NativeRule;
@@ -131,7 +133,8 @@ impl<'a> Evaluation<'a> {
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
             let below = read_below(subject, effect);
             let (path, written) = (effect.path.clone(), effect.written.clone());
-            self.touched.push(Touched { access, path, written, evidence, possible, below });
+            let shown = if unknown { Shown::Yes } else { shown(subject, effect, world) };
+            self.touched.push(Touched { access, path, written, evidence, possible, below, shown });
         }
     }
 
@@ -220,14 +223,24 @@ impl<'a> Evaluation<'a> {
                 if self.path_exempt(rule, touched, real.as_deref()) {
                     continue;
                 }
+                let of_variables = rule.layer == Layer::BuiltIn && rule.policy == Policy::NoRead;
+                let shown = if of_variables { touched.shown } else { Shown::Yes };
+                if shown == Shown::No {
+                    continue;
+                }
+                let covered = behind.map_or_else(|| touched.path.clone(), |real| Value::Known(real.to_owned()));
+                if guard.is_in_work_tree(rule, &covered, home) {
+                    continue;
+                }
                 let behind = behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
                 let same = match touched.access {
                     Access::HardLink => " (a hard link is another name for the same file)",
                     _ => "",
                 };
                 let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let instead = if rule.reason.is_none() { rule.policy.instead() } else { "" };
                 let reason = format!(
-                    "{} {deed} ({}: {}){behind}{same}{why}",
+                    "{} {deed} ({}: {}){behind}{same}{why}{instead}",
                     touched.evidence.text,
                     rule.policy.key(),
                     rule.source
@@ -237,7 +250,10 @@ impl<'a> Evaluation<'a> {
                     && rule.layer == Layer::BuiltIn
                     && touched.path.known().is_some_and(is_public)
                     && real.as_deref().is_none_or(is_public);
-                let asks = touched.possible || rule.ask || may || public;
+                let prompt = rule.layer == Layer::BuiltIn
+                    && rule.policy == Policy::NoDelete
+                    && covered.known().is_some_and(|path| agent_folders::is_prompt(path, home));
+                let asks = touched.possible || rule.ask || may || public || prompt || shown == Shown::Perhaps;
                 let action = if asks { Action::Ask } else { Action::Block };
                 told.push(kind);
                 self.add(Found::of_path(rule, action, reason, touched.evidence.clone()));
@@ -322,11 +338,6 @@ fn is_public(path: &str) -> bool {
     path.rsplit_once("/.ssh/").is_some_and(|(_, name)| {
         !name.contains('/') && (name.ends_with(".pub") || matches!(name, "known_hosts" | "known_hosts.old"))
     })
-}
-
-/// Whether a file is called as files of variables are.
-fn is_variables(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."))
 }
 
 /// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which

@@ -22,7 +22,7 @@ pub(super) fn are_spent(rule: &Rule, subject: &MatchInput<'_>, world: &mut dyn G
         rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)).map(|(effect, _)| effect).collect();
     let is_spent = |effect: &&Effect| {
         let Some(path) = effect.path.known().filter(|_| effect.kind == Kind::Delete) else { return false };
-        subject.is_own_tree(path) && (is_left_to_git(subject) || holds_nothing(path, world))
+        is_left_to_git(subject) || subject.is_own_tree(path) && holds_nothing(path, world)
     };
     (1..=TREES).contains(&removed.len()) && removed.iter().all(is_spent)
 }
