@@ -492,6 +492,10 @@ impl GuardHost for GuardImports {
         git::changed_files(folder).ok().map(|changed| changed.iter().any(|file| known(file.change)))
     }
 
+    fn is_clean(&mut self, folder: &str) -> bool {
+        git::changed_files(folder).is_ok_and(|changed| changed.is_empty()) && matches!(git::branch(folder), Ok(Some(_)))
+    }
+
     fn tracked(&mut self, path: &str) -> Option<Tracked> {
         let changed = git::changed_files(path).ok()?;
         Some(match changed.first().map(|file| file.change) {
@@ -515,6 +519,11 @@ impl GuardHost for GuardImports {
         // Asked about a branch in the place of a folder, git tells what is lost with it.
         let branch = format!("{}/.git/refs/heads/{branch}", folder.trim_end_matches('/'));
         git::changed_files(&branch).is_ok_and(|lost| lost.is_empty())
+    }
+
+    fn is_only_on(&mut self, folder: &str, branch: &str) -> bool {
+        let branch = format!("{}/.git/refs/heads/{branch}", folder.trim_end_matches('/'));
+        git::changed_files(&branch).is_ok_and(|lost| !lost.is_empty())
     }
 
     fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {

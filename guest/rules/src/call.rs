@@ -180,6 +180,8 @@ pub struct Memory {
     pub files: Vec<(String, Source)>,
     /// Whether there were more than could be kept, so that a file that is not among these may be one of them.
     pub forgotten: bool,
+    /// Folders that the session has made repositories of, though they were there before.
+    pub repositories: Vec<String>,
 }
 
 /// Where a text comes from.
@@ -197,22 +199,37 @@ pub enum Source {
 /// Most files that are remembered; older ones are forgotten.
 const REMEMBERED: usize = 1_000;
 
+/// Most folders that are remembered as made repositories. After so many every one counts as made.
+const MADE: usize = 100;
+
 /// Most bytes of the text of a memory: fewer than a host keeps.
 const LONGEST_MEMORY: usize = 200 << 10;
 
 impl Memory {
+    /// What stands for every folder among those that were made repositories.
+    pub(crate) const ANYWHERE: &str = "/";
+
     /// What [`Memory::text`] wrote. Anything else is nothing.
     pub fn read(text: &serde_json::Value) -> Self {
         let files = text.get("files").cloned().and_then(|files| serde_json::from_value(files).ok());
         let forgotten = text.get("forgotten").and_then(serde_json::Value::as_bool);
-        Memory { files: files.unwrap_or_default(), forgotten: forgotten.unwrap_or_default() }
+        let repositories = text.get("repositories").cloned().and_then(|list| serde_json::from_value(list).ok());
+        Memory {
+            files: files.unwrap_or_default(),
+            forgotten: forgotten.unwrap_or_default(),
+            repositories: repositories.unwrap_or_default(),
+        }
     }
 
-    /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`, and
-    /// `forgotten`, true if not all of them fit, now or earlier.
+    /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`,
+    /// `forgotten`, true if not all of them fit, now or earlier, and `repositories`, a list of paths.
     pub fn text(&self) -> String {
         // The rest of the text.
-        let mut length = 100;
+        let mut repositories = serde_json::json!(self.repositories);
+        if self.repositories.len() > MADE || repositories.to_string().len() > LONGEST_MEMORY / 2 {
+            repositories = serde_json::json!([Self::ANYWHERE]);
+        }
+        let mut length = 100 + repositories.to_string().len();
         let fits = |entry: &&(String, Source)| {
             length += serde_json::json!(entry).to_string().len() + 1;
             length <= LONGEST_MEMORY
@@ -222,6 +239,9 @@ impl Memory {
         let mut text = serde_json::json!({ "schema": 1, "files": files });
         if self.forgotten || !older.is_empty() {
             text["forgotten"] = true.into();
+        }
+        if !self.repositories.is_empty() {
+            text["repositories"] = repositories;
         }
         text.to_string()
     }
@@ -330,7 +350,7 @@ mod tests {
         ];
         for (count, length, before, (least, most), forgotten) in cases {
             let files = (0..count).map(|n| (format!("{n}{}", "x".repeat(length)), Source::Downloaded)).collect();
-            let memory = Memory { files, forgotten: before };
+            let memory = Memory { files, forgotten: before, ..Memory::default() };
             let text = memory.text();
             let read = Memory::read(&serde_json::from_str(&text).expect("JSON"));
             assert!(text.len() <= LONGEST_MEMORY && (least..=most).contains(&read.files.len()), "{count} {length}");

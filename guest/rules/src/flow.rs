@@ -136,8 +136,11 @@ pub(crate) fn unseen(
         .filter(|(path, _)| !path.contains(Value::HOLE))
         .map(|(path, source)| ((*path).to_owned(), *source))
         .collect();
-    let memory = (!new.is_empty())
-        .then(|| Memory { files: [earlier.files.clone(), new].concat(), forgotten: earlier.forgotten });
+    let memory = (!new.is_empty()).then(|| Memory {
+        files: [earlier.files.clone(), new].concat(),
+        forgotten: earlier.forgotten,
+        ..earlier.clone()
+    });
     (found, memory)
 }
 

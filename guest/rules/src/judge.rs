@@ -9,6 +9,7 @@
 //! | `found` | what rules found, and which were tried, by their identities |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
+//! | `gravity` | which of several findings is told first |
 //! | `later` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
@@ -16,6 +17,8 @@
 //! | `settings` | git commands that take away what has an agent ask Toolgate |
 //! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
+//! | `variables` | what is shown or lost of files of variables, `.env` |
+//! | `work_trees` | work trees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
@@ -23,6 +26,7 @@ mod declared;
 mod fields;
 mod found;
 mod git_recoverable;
+mod gravity;
 mod interactive;
 mod later;
 mod native;
@@ -33,6 +37,8 @@ mod refs;
 mod settings;
 mod tools;
 mod touched;
+mod variables;
+mod work_trees;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -307,7 +313,8 @@ impl<'a> Evaluation<'a> {
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
         let scene = ScriptContext::new(script, self.guard.tables(), self.map, home, look, self.real_map)
-            .writing(&self.call.contents);
+            .writing(&self.call.contents)
+            .after(&self.call.earlier.repositories);
         let scene = scene.told_apart(source);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
@@ -322,6 +329,8 @@ impl<'a> Evaluation<'a> {
         self.runs(&scene, &subjects, field, world, look);
         self.prompts(&subjects, field, world, look);
         self.settings(&subjects, field, world, look);
+        self.work_trees(&subjects, field, world, look);
+        self.variables_lost(&subjects, field, world);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();
@@ -487,7 +496,7 @@ impl<'a> Evaluation<'a> {
         if self.call.paths_only {
             self.findings.retain(|found| matches!(found.rule, RuleId::Path { .. }));
         }
-        self.findings.sort_by_key(|found| std::cmp::Reverse(found.action));
+        self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), gravity::rank(self.guard, &found.rule)));
         let considered = self.considered.unwrap_or_default();
         Judgement { found: self.findings, memory: self.memory, script, considered }
     }

@@ -26,8 +26,11 @@
 //! | [`extensions`] | trackers and predicates of other components | calling them |
 //! | `declared` | what a tool does that is said as data, as commands | judging it |
 //! | `path_zone` | where a path lies: workspace, account, system | links |
+//! | `work_tree` | where a work tree of git begins, and of which repository it is | what git says of it |
+//! | `grounds` | the repositories besides the workspace in which a person works | what may be done there |
 //! | `search` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
+//! | `agent_folders` | what is in agents' folders and is none of what they go by | what may be done to it |
 //! | `path_rule` | one path rule, and which paths it covers | what happens to the path |
 //! | `path_index`, `path_rules` | which of very many a path falls under; lists of them | one rule |
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
@@ -46,6 +49,7 @@
 //! | `judge` | puts them together to a verdict | |
 //! | `check` | the tests that stand beside rules | |
 
+mod agent_folders;
 mod branch;
 pub mod call;
 mod check;
@@ -57,6 +61,7 @@ pub mod facts;
 mod fields;
 mod flow;
 mod glob;
+mod grounds;
 mod invocation;
 mod judge;
 mod key_use;
@@ -85,6 +90,7 @@ mod view;
 mod when;
 mod wildcard;
 mod witness;
+mod work_tree;
 mod world;
 pub mod yaml;
 

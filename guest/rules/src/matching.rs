@@ -12,6 +12,7 @@ use toolgate_shell::{
 };
 
 use super::glob::{in_plain_words, known_part};
+use super::grounds::{Asked, Grounds};
 use super::invocation::{Given, Grammars, Invocation, Operand};
 use super::key_use::is_no_disclosure;
 use super::mismatch::Mismatch;
@@ -22,7 +23,7 @@ use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, i
 use super::pattern::{Pattern, Tried};
 use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
-use super::{search, test_data};
+use super::{agent_folders, search, test_data};
 use crate::call::Field;
 
 /// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
@@ -84,6 +85,8 @@ pub(crate) struct ScriptContext<'a> {
     real_map: &'a OnceCell<Option<RealMap>>,
     /// What a file tool writes.
     contents: &'a [Field],
+    /// Folders that earlier calls of the session made repositories.
+    made: &'a [String],
     /// Of each command the first one that is the same; empty if nobody has looked.
     firsts: Vec<usize>,
     common: Common,
@@ -95,6 +98,7 @@ struct Common {
     neighbours: OnceCell<Neighbours>,
     nesting: OnceCell<Nesting>,
     made: OnceCell<Made>,
+    grounds: Grounds,
     /// Whether a command works on a path that is not known.
     unknown: OnceCell<bool>,
     /// Whether a command sets what the shell splits words at.
@@ -115,7 +119,7 @@ impl<'a> ScriptContext<'a> {
         real_map: &'a OnceCell<Option<RealMap>>,
     ) -> Self {
         let (firsts, common) = (Vec::new(), Common::default());
-        ScriptContext { script, tables, map, home, look, real_map, contents: &[], firsts, common }
+        ScriptContext { script, tables, map, home, look, real_map, contents: &[], made: &[], firsts, common }
     }
 
     /// The same with the commands told from each other, which stand in this text.
@@ -126,6 +130,19 @@ impl<'a> ScriptContext<'a> {
     /// The same for a file tool that writes these texts.
     pub(crate) fn writing(self, contents: &'a [Field]) -> Self {
         ScriptContext { contents, ..self }
+    }
+
+    /// The same in a session that made these folders repositories.
+    pub(crate) fn after(self, made: &'a [String]) -> Self {
+        ScriptContext { made, ..self }
+    }
+
+    /// What is asked about repositories besides the workspace; `None` if nobody knows of files.
+    fn asked(&self) -> Option<Asked<'_>> {
+        let look = self.look?;
+        let known = self.real_map.get_or_init(|| self.map.behind(|path| look.real(path)));
+        let map = known.as_ref().map_or_else(|| self.map.plain(), RealMap::as_map);
+        Some(Asked { script: self.script, map, look, made: self.made, is_implied })
     }
 
     /// The whole text.
@@ -365,7 +382,9 @@ impl<'a> MatchInput<'a> {
         let names = search::names(self.command);
         let place = |effect: &Effect| {
             let written = self.scene.map.of(&effect.path, effect.recursive);
-            let place = match self.behind_links(effect).unwrap_or(written) {
+            let narrow = names.as_ref().is_some_and(|names| !names.is_empty());
+            let place = self.behind_links(effect).unwrap_or(written);
+            let place = match self.on_other_ground(effect, place, narrow).unwrap_or(place) {
                 // What a stored script computes is its own, as with a program that cannot be read.
                 PathZone::Unknown if self.command.preexisting => PathZone::Workspace,
                 place => place,
@@ -480,6 +499,26 @@ impl<'a> MatchInput<'a> {
         let known = self.scene.real_map.get_or_init(|| self.scene.map.behind(|path| look.real(path)));
         let through = known.as_ref().map_or(place, |map| map.as_map().of(&path, effect.recursive));
         is_elsewhere(through).then_some(through)
+    }
+
+    /// Where an effect outside the workspace happens in a repository in which a person works; `None` if it is in none.
+    fn on_other_ground(&self, effect: &Effect, place: PathZone, narrow: bool) -> Option<PathZone> {
+        if !is_elsewhere(place)
+            || matches!(place, PathZone::Root | PathZone::Device | PathZone::Home)
+            || !is_change(effect.kind)
+        {
+            return None;
+        }
+        let asked = self.scene.asked()?;
+        // It goes by what the whole text does.
+        self.reaches(DependsOn::Text);
+        self.scene.common.grounds.place(&asked, self.command, effect, narrow)
+    }
+
+    /// Whether a path is the top of a work tree beside the workspace, of the same repository.
+    pub(crate) fn is_own_tree(&self, path: &str) -> bool {
+        self.reaches(DependsOn::Text);
+        self.scene.asked().is_some_and(|asked| self.scene.common.grounds.is_own_tree(&asked, path))
     }
 
     /// The commands before it without which it does not run, as `&&` stands between them, the nearest first.
@@ -830,6 +869,13 @@ impl<'a> MatchInput<'a> {
         let ask = || effects.iter().map(|effect| self.scene.tables.lists.ask(&effect.path, self.scene.home)).collect();
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
             && !self.is_kind_only(rules, at)
+            && !self.is_in_work_tree(rules, at)
+    }
+
+    /// Whether the effect is under these only as it is in a work tree below an agent's folder, and they do not mean those.
+    fn is_in_work_tree(&self, rules: &PathRules, at: usize) -> bool {
+        let inner = agent_folders::in_work_tree(&self.command.effects[at].path);
+        inner.is_some_and(|inner| !rules.mean_work_trees() && !rules.cover(&inner, self.scene.home))
     }
 
     /// Whether the effect is under these only as one of many files of a kind, and none of those is there.
@@ -876,8 +922,9 @@ impl<'a> MatchInput<'a> {
     fn is_new(&self, effect: &Effect) -> bool {
         match (&effect.path, self.scene.look) {
             (Value::Known(path), Some(look)) if look.look(path) == Presence::Absent => {
-                // What was not there and is removed was made by the text, or it is not what somebody thinks it is.
-                !matches!(effect.kind, Kind::Delete | Kind::Move) || self.made_before(path)
+                // What was not there and is removed was made by the text, or it is not what somebody thinks it is; or a `cd`
+                // before it has worked, and it is another one.
+                !matches!(effect.kind, Kind::Delete | Kind::Move) || effect.alternative || self.made_before(path)
             }
             (Value::Unknown { why: Why::Temporary, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
             // Nothing is in a folder that is not there, unless the text puts another in its place.

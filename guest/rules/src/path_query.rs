@@ -52,7 +52,7 @@ fn said(name: &Option<String>) -> &str {
 }
 
 /// `.env.example` and its like hold no secrets, nor does the script that switches a virtual environment on.
-fn is_sample(path: &Value) -> bool {
+pub(crate) fn is_sample(path: &Value) -> bool {
     let text = path.text();
     if text.ends_with("/bin/activate") {
         return true;

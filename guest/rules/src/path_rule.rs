@@ -59,6 +59,11 @@ impl PathRule {
         RuleId::Path { policy: self.policy, path: self.source.clone(), keeps_the_gate: self.keeps_the_gate }
     }
 
+    /// Whether it says that it is about work trees.
+    pub(crate) fn means_work_trees(&self) -> bool {
+        self.source.contains("worktree")
+    }
+
     pub(crate) fn is_anchored(&self) -> bool {
         self.start != Start::Anywhere
     }
@@ -89,8 +94,10 @@ impl PathRule {
             return if kind { None } else { Some(true) };
         };
         let said = last.find(['*', '?', '[', '{']).unwrap_or(last.len());
+        // `.[!.]*` stands for every hidden name.
+        let says_nothing = !last.contains(char::is_alphanumeric) && !secret;
         // Whoever says so much of a name means it.
-        if said >= Self::SAID || last.contains(['[', '{', '\\']) {
+        if said >= Self::SAID || last.contains(['[', '{', '\\']) && !says_nothing {
             return Some(true);
         }
         let one = !folder.contains(['*', '?', '[', '{']);

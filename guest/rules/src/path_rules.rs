@@ -29,6 +29,11 @@ impl PathRules {
         &self.rules
     }
 
+    /// Whether one of them says that it is about work trees.
+    pub(crate) fn mean_work_trees(&self) -> bool {
+        self.rules.iter().any(PathRule::means_work_trees)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.rules.len()
     }

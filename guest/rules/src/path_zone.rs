@@ -327,6 +327,16 @@ impl Map<'_> {
     pub(crate) fn workspace(&self) -> Option<&str> {
         self.workspace
     }
+
+    /// The home folder, if it is known.
+    pub(crate) fn home(&self) -> Option<&str> {
+        self.home
+    }
+
+    /// Whether a folder is the workspace, or in it.
+    pub(crate) fn holds(&self, folder: &str) -> bool {
+        self.workspace.is_some_and(|workspace| workspace == folder || below(folder, workspace).is_some())
+    }
 }
 
 /// Where things are once links are resolved.
@@ -413,6 +423,11 @@ impl<'a> Map<'a> {
         let workspace = workspace.filter(|workspace| !is_too_much(workspace, home.as_deref()));
         let same = workspace.as_deref() == self.workspace && home.as_deref() == self.home;
         (!same).then_some(RealMap { workspace, home })
+    }
+
+    /// The same by the one name of the workspace.
+    pub(crate) fn plain(&self) -> Map<'_> {
+        Map { workspace: self.workspace, names: &[], home: self.home }
     }
 
     /// Where an absolute path without `..` lies.

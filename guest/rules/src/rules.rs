@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use toolgate_shell::{Trackers, Value};
 
+use super::agent_folders;
 use super::branch;
 use super::fields::FieldOf;
 use super::invocation::Grammars;
@@ -383,6 +384,22 @@ impl Guard {
         let may = move |entry: &Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
         let found = self.meant.about(program, may);
         found.filter_map(|entry| self.parts[entry.part].rules.get(entry.rule))
+    }
+
+    /// The pack that a rule stands in.
+    pub(crate) fn pack_of(&self, rule: &RuleId) -> Option<&str> {
+        let mut parts = self.active().filter(|part| part.pack.is_some());
+        parts.find(|part| part.rules.iter().any(|own| own.id == *rule)).map(|part| part.name.as_str())
+    }
+
+    /// Whether a built-in rule covers a path only as that is in a work tree below an agent's folder, which is no part of what
+    /// the agent goes by.
+    pub(crate) fn is_in_work_tree(&self, rule: &PathRule, path: &Value, home: Option<&str>) -> bool {
+        let inner =
+            agent_folders::in_work_tree(path).filter(|_| rule.layer == Layer::BuiltIn && !rule.means_work_trees());
+        let covers =
+            |inner: &Value| self.covering(&PathQuery::of(inner, home)).iter().any(|other| std::ptr::eq(*other, rule));
+        inner.is_some_and(|inner| !covers(&inner))
     }
 
     /// The path rules in force that a path falls under.

@@ -32,6 +32,18 @@ pub trait GuardHost {
         false
     }
 
+    /// Whether a local branch of the repository in a folder has a commit that no other branch, tag or remote's branch has, so that
+    /// nobody else can have it.
+    fn is_only_on(&mut self, _folder: &str, _branch: &str) -> bool {
+        false
+    }
+
+    /// Whether git holds every file of the work tree at a folder but those that it ignores, as they are on disk, and a branch is
+    /// checked out there, so that nothing is lost with it.
+    fn is_clean(&mut self, _folder: &str) -> bool {
+        false
+    }
+
     /// How git stands to the regular file at a path; `None` if that cannot be told.
     fn tracked(&mut self, _path: &str) -> Option<Tracked> {
         None

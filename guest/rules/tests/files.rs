@@ -101,6 +101,18 @@ impl GuardHost for Disk {
         }
     }
 
+    fn branch(&mut self, _: &str) -> Option<Option<String>> {
+        self.0["branch"].as_str().map(|branch| Some(branch.to_owned()))
+    }
+
+    fn is_only_on(&mut self, _: &str, branch: &str) -> bool {
+        self.0["branch"] == branch && self.0["pushed"] != true
+    }
+
+    fn is_clean(&mut self, folder: &str) -> bool {
+        self.0["clean"].as_array().is_some_and(|clean| clean.iter().any(|one| one == folder))
+    }
+
     fn differs(&mut self, root: &str, commit: &str, file: &str) -> Option<bool> {
         let others = self.0["commits"][commit].as_array().filter(|_| root == WORKSPACE)?;
         Some(others.iter().any(|other| other == file))
@@ -133,6 +145,64 @@ fn what_git_holds_may_be_overwritten() {
         "held": (["f", "src/g", "link/f", "link/g"].map(at)),
     });
     verdicts(&cases!("held.jsonl"), there.as_object().expect("an object"));
+}
+
+/// Repositories beside the workspace in which somebody works, and what only looks like one. `x`, `a` and `b` are repositories,
+/// `wt` and those below `worktrees` work trees of the workspace's.
+#[test]
+fn what_somebody_works_in_is_a_workspace() {
+    let repositories = [
+        "/home/dev/packages/x",
+        "/home/dev/a",
+        "/home/dev/b",
+        "/home/dev/project",
+        "/mnt/d/P",
+        "/var/www/site",
+        "/home/dev/.dotfiles",
+        "/home/dev/.config/nvim",
+        "/home/other/z",
+        "/srv/app",
+        "/opt/tool",
+        "/home/dev/mono",
+    ];
+    let names = [".git/HEAD", "a", "src/s", "node_modules/m/i.js", ".next/i", "tsconfig.json", "dist/i.js"];
+    let own = repositories.iter().flat_map(|root| names.map(|name| format!("{root}/{name}")));
+    let others = [
+        "/home/dev/Documents/d",
+        "/home/dev/Documents/Photos/p",
+        "/home/dev/notes.txt",
+        "/home/dev/mono/pkg/b/dist/x",
+        "/home/dev/mono/pkg/a/f",
+    ];
+    let trees = [
+        ("/home/dev/wt", "wt"),
+        ("/home/dev/project/.claude/worktrees/w1", "w1"),
+        ("/home/dev/project/.worktrees/d", "d"),
+        ("/home/dev/.codex/worktrees/1a/project", "cx"),
+        ("/home/dev/.cursor/worktrees/project/ab", "cu"),
+    ];
+    let in_trees =
+        trees.iter().flat_map(|(root, _)| ["a", "src/s", "node_modules/m/i.js"].map(|name| format!("{root}/{name}")));
+    let files: Vec<String> = own.chain(others.map(str::to_owned)).chain(in_trees).collect();
+    let mut scripts = serde_json::Map::new();
+    for (root, name) in trees {
+        let entry = format!("/home/dev/project/.git/worktrees/{name}");
+        scripts.insert(format!("{root}/.git"), format!("gitdir: {entry}\n").into());
+        scripts.insert(format!("{entry}/gitdir"), format!("{root}/.git\n").into());
+    }
+    // Files that say of a folder that it is one, of which the repository says another, or nothing.
+    scripts.insert("/home/dev/fake/.git".to_owned(), "gitdir: /home/dev/project/.git/worktrees/wt\n".into());
+    scripts.insert("/home/dev/fake/f".to_owned(), "".into());
+    scripts.insert("/home/dev/x/lib/.git".to_owned(), "gitdir: ../../packages/x/.git/modules/lib\n".into());
+    scripts.insert("/home/dev/packages/x/lib/.git".to_owned(), "gitdir: ../.git/modules/lib\n".into());
+    let there = serde_json::json!({
+        "files": files,
+        "scripts": scripts,
+        "links": {"/home/dev/P": "/mnt/d/P", "/home/dev/packages/x/out": "/home/dev/Documents", "/home/dev/packages/x/n": "/home/dev/notes.txt", "/home/dev/l": "/home/dev/packages/x",
+            "/home/dev/linked/.git": "/home/dev/project/.git"},
+        "clean": ["/home/dev/wt", "/home/dev/project/.claude/worktrees/w1"],
+    });
+    verdicts(&cases!("at-work-files.jsonl"), there.as_object().expect("an object"));
 }
 
 /// Files of the project that have the agent ask Toolgate, and git commands that take them away.

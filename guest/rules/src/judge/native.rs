@@ -21,14 +21,14 @@ use rustc_hash::FxHashSet;
 use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
 
 use super::found::Found;
-use super::{Evaluation, evidence, git_recoverable, refs};
-use crate::call::{Action, Evidence, Field, Source};
-use crate::flow;
-use crate::matching::{DependsOn, MatchInput, ScriptContext};
+use super::{Evaluation, evidence, git_recoverable, refs, work_trees};
+use crate::call::{Action, Evidence, Field, Memory, Source};
+use crate::matching::{DependsOn, MatchInput, ScriptContext, is_implied};
 use crate::mismatch::Mismatch;
 use crate::native_rule::NativeRule;
 use crate::rule::Rule;
 use crate::world::GuardHost;
+use crate::{flow, grounds};
 
 /// Whether a rule fires where all its keys say so.
 pub(super) fn agrees(
@@ -54,11 +54,16 @@ pub(super) fn agrees(
             Err(Mismatch::Code)
         }
         NativeRule::PipedAnswers if !refs::is_answered(subject, source) => Err(Mismatch::Code),
+        NativeRule::DiscardFile if refs::is_redirected(rule, subject) => Err(Mismatch::Code),
         NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth
             if held.hold(subject, source, world) =>
         {
             Err(Mismatch::Held)
         }
+        NativeRule::Abort if refs::begun_here(subject, world) => Err(Mismatch::Code),
+        NativeRule::Amend if refs::is_only_here(subject, world) => Err(Mismatch::Held),
+        NativeRule::RepositoryData if refs::is_others(rule, subject) => Err(Mismatch::Code),
+        NativeRule::RemoveOutside if work_trees::are_spent(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::DeleteBranch | NativeRule::DeleteBranchForce if held.keep(subject, source, world) => {
             Err(Mismatch::Held)
         }
@@ -158,7 +163,7 @@ impl<'a> Evaluation<'a> {
         let (runs, memory) = flow::unseen(script, &field.value, look, &self.call.earlier);
         // A text that is judged twice leaves behind what it does the first time.
         if self.memory.is_none() {
-            self.memory = memory;
+            self.memory = self.with_repositories(script, look, memory);
         }
         let explains = self.considered.is_some();
         let mut told = FxHashSet::default();
@@ -189,6 +194,24 @@ impl<'a> Evaluation<'a> {
                 }
             }
         }
+    }
+
+    /// What is left behind, with the folders that the text makes repositories of.
+    fn with_repositories(
+        &self,
+        script: &Script,
+        look: Option<&dyn FileOracle>,
+        memory: Option<Memory>,
+    ) -> Option<Memory> {
+        let made = look.map(|look| grounds::made(script, look, is_implied)).unwrap_or_default();
+        let earlier = &self.call.earlier;
+        let new: Vec<String> = made.into_iter().filter(|one| !earlier.repositories.contains(one)).collect();
+        if new.is_empty() {
+            return memory;
+        }
+        let mut memory = memory.unwrap_or_else(|| earlier.clone());
+        memory.repositories.extend(new);
+        Some(memory)
     }
 
     /// A program that is not known, with options that only programs that remove or force something have.

@@ -9,8 +9,10 @@ use toolgate_shell::{
 
 use super::found::Found;
 use super::recursive_reads::read_below;
-use super::touched::{Access, Touched};
+use super::touched::{Access, Shown, Touched};
+use super::variables::{is_variables, shown};
 use super::{Evaluation, evidence, tilde};
+use crate::agent_folders;
 use crate::call::{Action, Field, Kind};
 use crate::key_use::{is_tightened, is_used};
 use crate::matching::{DependsOn, MatchInput, is_implied};
@@ -145,7 +147,8 @@ impl<'a> Evaluation<'a> {
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
             let below = read_below(subject, effect);
             let (path, written) = (effect.path.clone(), effect.written.clone());
-            self.touched.push(Touched { access, path, written, evidence, possible, below });
+            let shown = if unknown { Shown::Yes } else { shown(subject, effect, world) };
+            self.touched.push(Touched { access, path, written, evidence, possible, below, shown });
         }
     }
 
@@ -252,22 +255,33 @@ impl<'a> Evaluation<'a> {
                 if self.path_exempt(rule, touched, real.as_deref()) {
                     continue;
                 }
+                let of_variables = rule.layer == Layer::BuiltIn && rule.policy == Policy::NoRead;
+                let shown = if of_variables { touched.shown } else { Shown::Yes };
+                if shown == Shown::No {
+                    continue;
+                }
+                let covered = behind.map_or_else(|| touched.path.clone(), |real| Value::Known(real.to_owned()));
+                if guard.is_in_work_tree(rule, &covered, home) {
+                    continue;
+                }
                 let behind = behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
                 let same = match touched.access {
                     Access::HardLink => " (a hard link is another name for the same file)",
                     _ => "",
                 };
                 let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let instead = if rule.reason.is_none() { rule.policy.instead() } else { "" };
                 let reason = format!(
-                    "{} {deed} ({}: {}){behind}{same}{why}",
+                    "{} {deed} ({}: {}){behind}{same}{why}{instead}",
                     touched.evidence.text,
                     rule.policy.key(),
                     rule.source
                 );
-                let asks = touched.possible
-                    || rule.ask
-                    || may
-                    || self.call.kind == Kind::Shell && is_known_hosts(touched, rule);
+                let prompt = rule.layer == Layer::BuiltIn
+                    && rule.policy == Policy::NoDelete
+                    && covered.known().is_some_and(|path| agent_folders::is_prompt(path, home));
+                let known_hosts = self.call.kind == Kind::Shell && is_known_hosts(touched, rule);
+                let asks = touched.possible || rule.ask || may || prompt || known_hosts || shown == Shown::Perhaps;
                 let action = if asks { Action::Ask } else { Action::Block };
                 told.push(kind);
                 self.add(Found::of_path(rule, action, reason, touched.evidence.clone()));
@@ -379,11 +393,6 @@ fn name_among_keys(path: &str) -> Option<&str> {
 fn is_known_hosts(touched: &Touched, rule: &PathRule) -> bool {
     let own = touched.path.known().is_some_and(|path| name_among_keys(path) == Some("known_hosts"));
     own && touched.access == Access::Write && rule.layer == Layer::BuiltIn
-}
-
-/// Whether a file is called as files of variables are.
-fn is_variables(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."))
 }
 
 /// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which

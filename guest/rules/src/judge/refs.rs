@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Word};
+use toolgate_shell::{Command, Effect, Joiner, Kind, Presence, RedirectKind, Runs, Word};
 
 use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::Invocation;
-use crate::matching::{MatchInput, names_repository};
+use crate::matching::{MatchInput, is_change, is_implied, names_repository};
 use crate::native_rule::NativeRule;
+use crate::rule::Rule;
+use crate::work_tree;
 use crate::world::GuardHost;
 
 /// After these what was fetched is part of what is pushed, or was looked at as such.
@@ -75,6 +77,141 @@ pub(super) fn is_answered(subject: &MatchInput<'_>, source: &str) -> bool {
         || commands.iter().filter(wide).any(reads)
         || reads(subject.command)
         || subject.command.input().is_some_and(|input| !input.is_empty())
+}
+
+/// Whether all that a rule on effects sees is what the shell writes to, and no word of the program.
+pub(super) fn is_redirected(rule: &Rule, subject: &MatchInput<'_>) -> bool {
+    let mut effects = rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)).map(|(effect, _)| effect);
+    effects.all(|effect| subject.command.redirects.iter().any(|redirect| redirect.target.span == effect.span))
+}
+
+/// What git keeps in its folder, or another program that has something there which is nowhere else.
+const OWN: &[&str] = &[
+    "annex",
+    "branches",
+    "branchless",
+    "commondir",
+    "common",
+    "config",
+    "config.worktree",
+    "description",
+    "git-crypt",
+    "gitbutler",
+    "gitdir",
+    "head",
+    "hooks",
+    "index",
+    "info",
+    "jj",
+    "lfs",
+    "logs",
+    "modules",
+    "objects",
+    "packed-refs",
+    "rebase-apply",
+    "rebase-merge",
+    "refs",
+    "reftable",
+    "rr-cache",
+    "sequencer",
+    "shallow",
+    "sl",
+    "svn",
+    "worktrees",
+];
+
+/// Whether a name below `.git` is git's own. Files of its states have large letters: `MERGE_HEAD`.
+fn is_own(name: &str) -> bool {
+    let is_state = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let small = name.to_ascii_lowercase();
+    is_state || OWN.contains(&small.as_str()) || small.starts_with("sharedindex.") || small.starts_with("config")
+}
+
+/// Whether all that is removed is what other programs keep below `.git`, beside git's own.
+pub(super) fn is_others(rule: &Rule, subject: &MatchInput<'_>) -> bool {
+    let is_others = |effect: &Effect| {
+        let path = effect.path.known().filter(|_| matches!(effect.kind, Kind::Delete | Kind::Move));
+        let name =
+            path.and_then(|path| path.split_once("/.git/")).map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
+        name.is_some_and(|name| !name.is_empty() && !is_own(name))
+    };
+    rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)).all(|(effect, _)| is_others(effect))
+}
+
+/// What git has in its folder while it is about something that can be aborted.
+const STATES: &[&str] = &["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "sequencer"];
+
+/// Whether nothing was begun before the text ran, and the text itself resolves nothing, so that what is aborted is what it has
+/// begun itself.
+pub(super) fn begun_here(subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
+    let (Some(look), Some(cwd)) = (world.look(), subject.command.cwd.as_deref()) else { return false };
+    let Some(folder) = work_tree::own_folder(cwd, look.as_ref()) else { return false };
+    let idle = |state: &&str| look.look(&format!("{folder}/{state}")) == Presence::Absent;
+    if names_repository(subject.command) || !STATES.iter().all(|state| idle(&state)) {
+        return false;
+    }
+    let before = subject.script().commands.iter().take(subject.index).filter(|command| command.runs != Runs::Never);
+    let mut since = before.rev();
+    let found = since.find(|command| begins(subject, command) || !only_looks(command));
+    found.is_some_and(|command| begins(subject, command))
+}
+
+/// Whether a command begins what can be aborted, in the folder of another one.
+fn begins<'a>(subject: &MatchInput<'a>, command: &'a Command) -> bool {
+    const BEGINS: &[&str] = &["am", "cherry-pick", "merge", "pull", "rebase", "revert"];
+    command.cwd == subject.command.cwd && !names_repository(command) && is_git_of(subject, command, BEGINS)
+}
+
+/// Whether a command is git with one of these subcommands.
+fn is_git_of<'a>(subject: &MatchInput<'a>, command: &'a Command, names: &[&str]) -> bool {
+    let found = subject.read(command).filter(|found| found.program == "git");
+    let name = found.and_then(|found| operands(&found).first().copied().flatten());
+    name.is_some_and(|name| names.contains(&name))
+}
+
+/// Whether a command changes no file but temporary ones, and nothing that git knows.
+fn only_looks(command: &Command) -> bool {
+    const LOOKS: &[&str] = &[
+        ":", "[", "cat", "echo", "exit", "false", "grep", "head", "ls", "printf", "sleep", "sort", "tail", "test",
+        "true", "wc",
+    ];
+    const OF_GIT: &[&str] = &["diff", "fetch", "log", "ls-files", "merge-base", "rev-parse", "show", "status"];
+    let looks = match command.program() {
+        None => command.words.is_empty(),
+        Some("git") => command.words.get(1).and_then(Word::known).is_some_and(|name| OF_GIT.contains(&name)),
+        Some(program) => LOOKS.contains(&program),
+    };
+    let harmless = |effect: &Effect| {
+        let path = effect.path.text();
+        !is_change(effect.kind) || is_implied(command, effect) || path.starts_with("/tmp/") || path.starts_with("/dev/")
+    };
+    looks && !command.opaque && !command.unseen_script && command.effects.iter().all(harmless)
+}
+
+/// Whether no remote has the commit that is amended: it is on the branch that is checked out, and on no other. Git is asked
+/// before the text runs, so what the text does before must be no push.
+pub(super) fn is_only_here(subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
+    let command = subject.command;
+    let Some(cwd) = command.cwd.as_deref().filter(|_| !command.elsewhere && !command.other_folders) else {
+        return false;
+    };
+    let before = subject.script().commands.iter().take(subject.index).filter(|other| other.runs != Runs::Never);
+    if names_repository(command) || !before.into_iter().all(|other| stays(subject, other)) {
+        return false;
+    }
+    let Some(Some(branch)) = world.branch(cwd) else { return false };
+    world.is_only_on(cwd, &branch)
+}
+
+/// Whether a command gives no remote a commit and goes to no other one. A script may do both.
+fn stays<'a>(subject: &MatchInput<'a>, command: &'a Command) -> bool {
+    const STAY: &[&str] = &["add", "commit", "diff", "log", "mv", "rm", "show", "stage", "status"];
+    match command.program() {
+        Some("git") => is_git_of(subject, command, STAY),
+        _ => {
+            !command.opaque && !command.unseen_script && command.words.first().is_none_or(|word| word.known().is_some())
+        }
+    }
 }
 
 impl Evaluation<'_> {

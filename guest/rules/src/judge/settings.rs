@@ -11,6 +11,7 @@ use crate::call::Field;
 use crate::invocation::{Given, Invocation};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
+use crate::work_tree;
 use crate::world::{GuardHost, Tracked};
 
 /// Files below a project's root, and whether they only count where Toolgate is named in them.
@@ -33,9 +34,6 @@ const CARRIERS: &[(&str, bool)] = &[
     (".pi/extensions/toolgate.ts", true),
     (".qwen/settings.json", true),
 ];
-
-/// How far above a directory the root of its work tree is looked for.
-const LEVELS: usize = 32;
 
 /// Most commits of one command that git is asked about: each takes some 10 ms.
 const COMMITS: usize = 4;
@@ -121,22 +119,6 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
     }
 }
 
-/// The root of the work tree that a folder is in.
-fn work_tree(folder: &str, look: &dyn FileOracle) -> Option<String> {
-    let mut at = Some(folder);
-    for _ in 0..LEVELS {
-        let folder = at?;
-        if matches!(look.look(&absolute(".git", folder)), Presence::Folder | Presence::File) {
-            return Some(folder.to_owned());
-        }
-        at = folder
-            .rsplit_once('/')
-            .map(|(above, _)| if above.is_empty() { "/" } else { above })
-            .filter(|_| folder != "/");
-    }
-    None
-}
-
 /// The files of a work tree that have an agent ask Toolgate, or that hold rules.
 fn carriers(root: &str, look: &dyn FileOracle) -> Vec<&'static str> {
     let carries = |(file, named): &&(&str, bool)| {
@@ -167,7 +149,7 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             let folder = subject.command.cwd.as_deref().unwrap_or(&self.call.cwd);
-            let Some(root) = work_tree(folder, look) else { continue };
+            let Some(root) = work_tree::top(folder, look) else { continue };
             let within = |file: &str| {
                 let file = absolute(file, &root);
                 let covers = |path: &&str| {

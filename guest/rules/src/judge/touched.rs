@@ -55,16 +55,27 @@ pub(super) struct Touched {
     pub(super) possible: bool,
     /// What is read with it, if it is a folder.
     pub(super) below: Option<Below>,
+    /// Whether what is in it is shown, if it is a file of variables. The user's own rules do not go by that.
+    pub(super) shown: Shown,
+}
+
+/// Whether a command shows what is in a file of variables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Shown {
+    No,
+    Perhaps,
+    #[default]
+    Yes,
 }
 
 impl Touched {
     pub(super) fn new(access: Access, path: Value, evidence: Evidence) -> Self {
-        Touched { access, path, written: None, evidence, possible: false, below: None }
+        Touched { access, path, written: None, evidence, possible: false, below: None, shown: Shown::default() }
     }
 
     /// All by which it is told whether a rule says something of it.
-    pub(super) fn same(&self) -> (Access, &Value, Option<&str>, bool, Option<&Below>) {
-        (self.access, &self.path, self.written.as_deref(), self.possible, self.below.as_ref())
+    pub(super) fn same(&self) -> (Access, &Value, Option<&str>, (bool, Shown), Option<&Below>) {
+        (self.access, &self.path, self.written.as_deref(), (self.possible, self.shown), self.below.as_ref())
     }
 
     /// Where it is named.

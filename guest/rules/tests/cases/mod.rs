@@ -1,7 +1,7 @@
 //! What cases of verdicts have in common: how a call is written down, and what became of it.
 
 use serde_json::Value;
-use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind, Verdict};
+use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind, Memory, Verdict};
 
 /// The workspace of every case, and the working directory unless a case says another one.
 pub(crate) const WORKSPACE: &str = "/home/dev/project";
@@ -28,7 +28,8 @@ pub(crate) fn call(case: &Value) -> Call {
         contents: field("content").into_iter().collect(),
         cwd: case["cwd"].as_str().unwrap_or(WORKSPACE).to_owned(),
         home: Some("/home/dev".into()),
-        workspace: WORKSPACE.into(),
+        workspace: case["workspace"].as_str().unwrap_or(WORKSPACE).to_owned(),
+        earlier: Memory::read(&case["memory"]),
         ..Call::default()
     }
 }

@@ -115,6 +115,10 @@ fn setting(word: &Word, change: &ContextChange) -> Option<NestedCommand> {
     let name = text.get(..equals)?.to_ascii_lowercase();
     let value = cut(word, equals + 1);
     let unseen = || Some(NestedCommand::new(Kind::Unseen, change).perhaps());
+    // No hook is there.
+    if name == "core.hookspath" && matches!(value.text(), "/dev/null" | "") {
+        return None;
+    }
     if name.contains(Value::HOLE) || listed(HIDE, &name) || (name.starts_with("url.") && name.contains("ext::")) {
         return unseen();
     }

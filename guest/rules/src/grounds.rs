@@ -1,0 +1,243 @@
+//! In which repositories besides the workspace a person works: the one in which a command runs, and the other work trees of
+//! the workspace's. Files there are as those of the workspace. Not whether git holds them.
+//!
+//! An agent is often started in the home folder, which is no workspace, or goes to another repository than that in which it was
+//! started. So what a command does where it is, inside one repository, is what is done in a workspace. Bounds keep that from
+//! being a way round: see [`is_ground`] and [`Grounds::place`].
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use toolgate_shell::{Command, Effect, FileOracle, Kind, Runs, Script, Value};
+
+use super::glob::known_part;
+use super::path_zone::{Map, PathZone, is_elsewhere, is_product};
+use super::work_tree::WorkTree;
+use crate::call::Memory;
+
+/// Folders of the system below which people keep what they work on.
+const SHARED: &[&str] = &["/var/www", "/srv", "/private/var/www", "/Volumes"];
+
+/// Folders of a hidden folder in which agents make work trees: `~/.codex/worktrees/ID/REPO`.
+const WORK_TREES: &[&str] = &["worktrees", "worktree"];
+
+/// What is asked about a text: the places with links resolved, and the repositories that the session has made.
+pub(crate) struct Asked<'a> {
+    pub(crate) script: &'a Script,
+    pub(crate) map: Map<'a>,
+    pub(crate) look: &'a dyn FileOracle,
+    /// The tops of work trees that earlier calls made of folders which were there; [`Memory::ANYWHERE`] stands for every one.
+    pub(crate) made: &'a [String],
+    /// Whether no word names an effect.
+    pub(crate) is_implied: fn(&Command, &Effect) -> bool,
+}
+
+/// What is found out once for a text.
+#[derive(Default)]
+pub(crate) struct Grounds {
+    trees: RefCell<FxHashMap<String, Option<WorkTree>>>,
+    own: OnceCell<Option<WorkTree>>,
+    /// The repositories besides the workspace's own in which words of the text change something.
+    others: OnceCell<BTreeSet<String>>,
+    made: OnceCell<Vec<String>>,
+}
+
+impl Grounds {
+    /// Where an effect happens that is outside the workspace, as if the repository in which a person works were one; `None` if
+    /// it is in none. `narrow`: only some of the files of its folder are meant, so that it may be the top.
+    pub(crate) fn place(
+        &self,
+        asked: &Asked<'_>,
+        command: &Command,
+        effect: &Effect,
+        narrow: bool,
+    ) -> Option<PathZone> {
+        let path = self.real(asked, effect, narrow)?;
+        let place = asked.map.of(&path, effect.recursive);
+        if !is_elsewhere(place) {
+            // Links lead to the workspace.
+            return inside(place);
+        }
+        let tree = self.around(folder_of(&path, narrow), asked.look)?;
+        if !is_ground(&tree, &asked.map) || self.is_made(asked, &tree.root) {
+            return None;
+        }
+        let is_own = self.is_own(asked, &tree);
+        let one = || is_own || self.others(asked).len() <= 1;
+        let zone = || Map::new(&tree.root, asked.map.home()).of(&path, effect.recursive);
+        if is_own || self.works_in(asked, command, &tree) {
+            return Some(zone()).filter(|_| one());
+        }
+        // What a build makes again is so wherever one stands; a file tool stands nowhere.
+        let again =
+            || matches!(path, Value::Known(_)) && is_product(path.text().rsplit('/').next().unwrap_or_default());
+        match zone() {
+            place if asked.map.workspace().is_some() || !one() || place == PathZone::Repository => None,
+            place if command.words.is_empty() && command.redirects.is_empty() => Some(place),
+            _ if again() => Some(PathZone::Product),
+            _ => None,
+        }
+    }
+
+    /// Whether a path is the top of a work tree that belongs to the workspace's repository.
+    pub(crate) fn is_own_tree(&self, asked: &Asked<'_>, path: &str) -> bool {
+        let real = asked.look.real(path).unwrap_or_else(|| path.to_owned());
+        let tree = self.around(&real, asked.look);
+        tree.is_some_and(|tree| tree.linked && tree.root == real && self.is_own(asked, &tree))
+    }
+
+    /// The effect's path with the links resolved that it goes through. What the text itself puts there is not known.
+    fn real(&self, asked: &Asked<'_>, effect: &Effect, narrow: bool) -> Option<Value> {
+        let text = effect.path.text();
+        // A link is removed or made itself; what is written goes to where it leads.
+        let itself = matches!(effect.kind, Kind::Delete | Kind::Move | Kind::Link) && !text.ends_with('/');
+        let is_whole = matches!(effect.path, Value::Known(_)) && !itself;
+        let known = if is_whole && text.starts_with('/') { text } else { folder_of(&effect.path, narrow) };
+        if known.is_empty() || self.puts(asked, known) {
+            return None;
+        }
+        let real = asked.look.real(known)?;
+        let text = format!("{real}{}", text.get(known.len()..)?);
+        Some(match &effect.path {
+            Value::Known(_) => Value::Known(text),
+            Value::Pattern(_) => Value::Pattern(text),
+            Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
+        })
+    }
+
+    /// Whether the text puts a link or something else in the place of this folder, or of one above it.
+    fn puts(&self, asked: &Asked<'_>, folder: &str) -> bool {
+        let below = |path: &str| folder.strip_prefix(path);
+        let puts = |effect: &Effect| match effect.path.known() {
+            Some(path) => below(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+            // One of the folders in the one that is known.
+            None => below(known_part(effect.path.text()).1).is_some_and(|rest| rest.starts_with('/')),
+        };
+        let put = |effect: &Effect| matches!(effect.kind, Kind::Move | Kind::Link) && puts(effect);
+        let mut commands = asked.script.commands.iter().filter(|command| command.runs != Runs::Never);
+        commands.any(|command| command.effects.iter().any(put))
+    }
+
+    fn around(&self, folder: &str, look: &dyn FileOracle) -> Option<WorkTree> {
+        if let Some(known) = self.trees.borrow().get(folder) {
+            return known.clone();
+        }
+        let found = WorkTree::around(folder, look);
+        self.trees.borrow_mut().insert(folder.to_owned(), found.clone());
+        found
+    }
+
+    /// Whether it is a work tree of the repository that the workspace lies in.
+    fn is_own(&self, asked: &Asked<'_>, tree: &WorkTree) -> bool {
+        let own = || asked.map.workspace().and_then(|workspace| self.around(workspace, asked.look));
+        let own = self.own.get_or_init(|| own().filter(|own| is_ground(own, &asked.map) || asked.map.holds(&own.root)));
+        own.as_ref().is_some_and(|own| own.repository == tree.repository)
+    }
+
+    /// Whether a command runs in this work tree, or in another one of the same repository.
+    fn works_in(&self, asked: &Asked<'_>, command: &Command, tree: &WorkTree) -> bool {
+        let cwd = command.cwd.as_deref().filter(|_| !command.other_folders && !command.elsewhere);
+        let cwd = cwd.filter(|cwd| !self.puts(asked, cwd)).and_then(|cwd| asked.look.real(cwd));
+        let here = cwd.and_then(|cwd| self.around(&cwd, asked.look));
+        here.is_some_and(|here| {
+            here.root == tree.root || here.repository == tree.repository && is_ground(&here, &asked.map)
+        })
+    }
+
+    /// Several repositories at once are no place to work in.
+    fn others(&self, asked: &Asked<'_>) -> &BTreeSet<String> {
+        self.others.get_or_init(|| {
+            let commands =
+                asked.script.commands.iter().filter(|command| command.runs != Runs::Never && !command.elsewhere);
+            let effects = commands.flat_map(|command| command.effects.iter().map(move |effect| (command, effect)));
+            let changed = effects.filter(|(command, effect)| changes(effect) && !(asked.is_implied)(command, effect));
+            let trees = changed.filter_map(|(_, effect)| {
+                let folder = Some(folder_of(&effect.path, false)).filter(|folder| !folder.is_empty())?;
+                let outside = is_elsewhere(asked.map.of(&effect.path, effect.recursive));
+                self.around(&asked.look.real(folder).filter(|_| outside)?, asked.look)
+            });
+            trees.filter(|tree| !self.is_own(asked, tree)).map(|tree| tree.repository).collect()
+        })
+    }
+
+    /// Whether the session has made this folder a repository: what is in it was there before.
+    fn is_made(&self, asked: &Asked<'_>, root: &str) -> bool {
+        let own = self.made.get_or_init(|| made(asked.script, asked.look, asked.is_implied));
+        let mut all = asked.made.iter().chain(own);
+        all.any(|made| made == root || made == Memory::ANYWHERE)
+    }
+}
+
+/// The folders that a text makes repositories of, with links resolved, if they were there before: by git, or by a `.git` that is
+/// copied, moved, linked or written.
+pub(crate) fn made(script: &Script, look: &dyn FileOracle, is_implied: fn(&Command, &Effect) -> bool) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for command in script.commands.iter().filter(|command| command.runs != Runs::Never && !command.elsewhere) {
+        for effect in command.effects.iter().filter(|effect| makes(effect) && !is_implied(command, effect)) {
+            let text = effect.path.text();
+            let text = text.strip_suffix("/HEAD").unwrap_or(text);
+            let Some(root) = text.strip_suffix("/.git") else { continue };
+            if root.contains(Value::HOLE) {
+                found.insert(Memory::ANYWHERE.to_owned());
+            } else if look.look(root) != toolgate_shell::Presence::Absent {
+                found.insert(look.real(root).unwrap_or_else(|| root.to_owned()));
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Whether an effect may put something where nothing was.
+fn makes(effect: &Effect) -> bool {
+    matches!(effect.kind, Kind::Create | Kind::Write | Kind::Append | Kind::Link | Kind::Move)
+}
+
+/// Whether it changes what is there.
+fn changes(effect: &Effect) -> bool {
+    makes(effect) || effect.kind == Kind::Delete
+}
+
+/// The folder of an effect's path as far as it is known; that itself, if only some of what is in it is meant.
+fn folder_of(path: &Value, narrow: bool) -> &str {
+    let (fixed, above) = known_part(path.text());
+    let is_whole = fixed.len() == path.text().len();
+    let folder = if narrow && is_whole { fixed } else { above };
+    if folder.starts_with('/') { folder } else { "" }
+}
+
+/// Places of a workspace.
+fn inside(place: PathZone) -> Option<PathZone> {
+    let is_inside = matches!(
+        place,
+        PathZone::WorkspaceRoot
+            | PathZone::WorkspaceSome
+            | PathZone::Workspace
+            | PathZone::Repository
+            | PathZone::Source
+            | PathZone::Product
+    );
+    is_inside.then_some(place)
+}
+
+/// Whether a work tree may be one that a person works in: below the own home folder, but not in what programs keep there, or
+/// outside of the system and of everybody's home folder.
+fn is_ground(tree: &WorkTree, map: &Map<'_>) -> bool {
+    let names = |folder: &str| -> Option<Vec<String>> {
+        let rest = tree.root.strip_prefix(folder)?.strip_prefix('/')?;
+        Some(rest.split('/').map(str::to_owned).collect())
+    };
+    if let Some(below) = map.home().and_then(names) {
+        let of_programs = below[0].starts_with('.') || below[0] == "Library";
+        let of_agent = || tree.linked && below.iter().skip(1).any(|name| WORK_TREES.contains(&name.as_str()));
+        return !of_programs || of_agent();
+    }
+    match map.place(&tree.root) {
+        PathZone::Outside => true,
+        PathZone::System => {
+            let depth = |folder: &str| usize::from(folder == "/Volumes") + 1;
+            SHARED.iter().any(|folder| names(folder).is_some_and(|below| below.len() >= depth(folder)))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,93 @@
+//! Work trees of git, as the file system tells of them: where the one around a folder begins, and which repository it is of.
+//! Not whether anybody works there.
+
+use toolgate_shell::{FileOracle, Presence, absolute};
+
+/// How far above a folder the root of its work tree is looked for.
+const LEVELS: usize = 32;
+
+/// How often one repository inside another is gone out of.
+const NESTED: usize = 4;
+
+/// A work tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorkTree {
+    /// Its top.
+    pub(crate) root: String,
+    /// The folder of the repository's own files, which all of its work trees share.
+    pub(crate) repository: String,
+    /// Whether `git worktree add` made it.
+    pub(crate) linked: bool,
+}
+
+/// What stands for a repository's own files in a folder: `.git` itself, or what a file of that name says.
+enum Own {
+    Here,
+    Linked(String),
+    /// A submodule's, which are among those of the repository around it, whose top this is.
+    Around(String),
+}
+
+impl WorkTree {
+    /// The one that a folder without links in its path lies in.
+    pub(crate) fn around(folder: &str, look: &dyn FileOracle) -> Option<Self> {
+        let mut root = top(folder, look)?;
+        for _ in 0..NESTED {
+            match own(&root, look)? {
+                Own::Here => return Some(WorkTree { repository: absolute(".git", &root), root, linked: false }),
+                Own::Linked(repository) => return Some(WorkTree { root, repository, linked: true }),
+                Own::Around(outer) => root = top(&outer, look).filter(|top| *top == outer)?,
+            }
+        }
+        None
+    }
+}
+
+/// The nearest folder, from this one on upwards, that has repository's own files or says where they are.
+pub(crate) fn top(folder: &str, look: &dyn FileOracle) -> Option<String> {
+    let mut at = folder;
+    for _ in 0..LEVELS {
+        if matches!(look.look(&absolute(".git", at)), Presence::Folder | Presence::File) {
+            return Some(at.to_owned());
+        }
+        at = match at.rsplit_once('/')? {
+            ("", "") => return None,
+            ("", _) => "/",
+            (above, _) => above,
+        };
+    }
+    None
+}
+
+/// Where git keeps what it is about in the work tree around a folder.
+pub(crate) fn own_folder(folder: &str, look: &dyn FileOracle) -> Option<String> {
+    let root = top(folder, look)?;
+    let here = absolute(".git", &root);
+    if look.look(&here) == Presence::Folder {
+        return Some(here);
+    }
+    Some(absolute(look.script(&here)?.strip_prefix("gitdir:")?.trim(), &root))
+}
+
+/// Whether a folder is the top of a work tree whose repository is elsewhere, be that true or only said.
+pub(crate) fn says_elsewhere(folder: &str, look: &dyn FileOracle) -> bool {
+    look.look(&absolute(".git", folder)) == Presence::File
+}
+
+/// What a folder with `.git` says of its repository. A file of that name is believed only where the repository says the same, as
+/// whoever writes such a file would otherwise have any folder for a work tree; so is no link.
+fn own(root: &str, look: &dyn FileOracle) -> Option<Own> {
+    let here = absolute(".git", root);
+    if look.look(&here) == Presence::Folder {
+        return look.real(&here).is_none_or(|real| real == here).then_some(Own::Here);
+    }
+    let text = look.script(&here)?;
+    let named = absolute(text.strip_prefix("gitdir:")?.trim(), root);
+    if let Some((outer, _)) = named.split_once("/.git/modules/") {
+        return root.strip_prefix(outer)?.starts_with('/').then(|| Own::Around(outer.to_owned()));
+    }
+    let (repository, name) = named.rsplit_once("/worktrees/")?;
+    let back = absolute(look.script(&absolute("gitdir", &named))?.trim(), &named);
+    let is_same = back == here || look.real(&back).is_some_and(|real| real == here);
+    (is_same && !name.contains('/')).then(|| Own::Linked(repository.to_owned()))
+}
