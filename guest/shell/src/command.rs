@@ -189,6 +189,9 @@ pub struct Command {
     pub effects: Vec<Effect>,
     /// Whether it runs on another machine, in a container or below another root, so that paths are not those here.
     pub elsewhere: bool,
+    /// What it does to the files of that place, of which nothing is known. Nothing in a container that is made for it and
+    /// is given no folder: it is gone with all that is in it.
+    pub effects_elsewhere: Vec<Effect>,
     /// Whether more arguments, which are not in the text, are added when it runs.
     pub more_words: bool,
     /// Whether it stands in a script that was there before this text ran.
@@ -260,6 +263,7 @@ impl Command {
             runs: Runs::Possibly,
             effects: Vec::new(),
             elsewhere: false,
+            effects_elsewhere: Vec::new(),
             preexisting: false,
             more_words: false,
             scanned: false,

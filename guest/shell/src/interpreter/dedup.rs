@@ -118,6 +118,7 @@ impl Command {
             runs,
             effects,
             elsewhere,
+            effects_elsewhere,
             more_words,
             preexisting,
             scanned,
@@ -144,6 +145,7 @@ impl Command {
             })
             && all(redirects, &other.redirects, |one, other| pair.redirects(one, other))
             && all(effects, &other.effects, |one, other| pair.effects(one, other))
+            && all(effects_elsewhere, &other.effects_elsewhere, |one, other| pair.effects(one, other))
             && *cwd == other.cwd
             && *shell_cwd == other.shell_cwd
             && *folders == other.folders
