@@ -258,6 +258,8 @@ pub(crate) struct EffectMatch {
     pub(crate) existing: bool,
     /// Only of paths that are named in full.
     pub(crate) exact: bool,
+    /// On another machine or in a container, and not here.
+    pub(crate) elsewhere: bool,
 }
 
 /// Conditions on the surroundings: all of them.

@@ -31,6 +31,13 @@ fn what_runs_by_itself_later_gets_its_verdicts() {
     each_gets_its_verdict(&cases!("later.jsonl"));
 }
 
+/// Kinds of harm out of public bug reports, and what looks like each: other machines, tools that say what they do, secrets that are
+/// shown, SQL in scripts, consoles of frameworks.
+#[test]
+fn what_people_reported_gets_its_verdicts() {
+    each_gets_its_verdict(&cases!("reported.jsonl"));
+}
+
 #[test]
 fn what_nothing_brings_back_asks_by_default() {
     let file = cases!("irreversible.jsonl");

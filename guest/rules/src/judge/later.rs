@@ -270,6 +270,7 @@ impl<'a> Evaluation<'a> {
             paths: Vec::new(),
             globs: Vec::new(),
             contents: Vec::new(),
+            inputs: Vec::new(),
             earlier: Memory::default(),
             in_prompt: true,
             ..self.call.clone()

@@ -3,11 +3,19 @@
 //!
 //! | Module | For |
 //! |---|---|
+//! | `emptied` | files that are emptied before they are read |
 //! | `listed` | what is done to the files that another command lists or finds |
 //! | `loops` | loops and functions that call themselves and come to no end |
+//! | `moved` | files that are lost after `mv` moved them |
+//! | `shown` | values of the environment that a command shows |
+//! | `untracked` | what git does not hold: data, worktrees, secrets that are added |
 
+mod emptied;
 mod listed;
 mod loops;
+mod moved;
+mod shown;
+mod untracked;
 
 use rustc_hash::FxHashSet;
 use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
