@@ -28,12 +28,7 @@ impl Evaluation<'_> {
             let of = |effect: &Effect| effect.kind == Deed::Read && effect.span != redirect.target.span;
             let reads =
                 |other: &Command| other.effects.iter().any(|effect| of(effect) && effect.path.known() == Some(path));
-            let within =
-                |other: &&Command| command.span.start <= other.span.start && other.span.end <= command.span.end;
-            // `{ sort f; } > f`
-            let inside = || subject.script().commands[subject.index + 1..].iter().take_while(within).any(reads);
-            let read =
-                reads(command) || subject.pipeline().0.into_iter().any(reads) || command.words.is_empty() && inside();
+            let read = reads(command) || subject.pipeline().0.into_iter().any(reads);
             let there = look.is_none_or(|look| look.look(path) != Presence::Absent);
             if read && there && !is_made_before(subject, path) && !world.holds(path) {
                 let evidence = vec![evidence(field, redirect.target.span)];
