@@ -194,7 +194,7 @@ fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
     // What a here-string gives stands behind the words.
     let given = source.get(command.span.start..command.span.end).filter(|text| text.contains("<<<"));
     let is_unset = |name: &str| command.env.get(name).is_none();
-    let has = |text: &str| secrets(text).any(|name| is_unset(name));
+    let has = |text: &str| secrets(text).any(is_unset);
     let unknown = |word: &&&Word| matches!(word.value, Value::Unknown { .. });
     let word = words.iter().filter(unknown).find(|word| source.get(word.span.start..word.span.end).is_some_and(has));
     word.copied().or_else(|| command.words.first().filter(|_| given.is_some_and(has)))

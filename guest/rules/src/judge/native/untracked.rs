@@ -139,6 +139,6 @@ fn adds_all<'a>(subject: &MatchInput<'a>) -> Option<&'a str> {
     let at = words.iter().position(|word| *word == "add")?;
     let all = |word: &&str| matches!(*word, "-A" | "--all" | "." | "*" | "./" | ":/");
     let dry = words.iter().any(|word| matches!(*word, "-n" | "--dry-run"));
-    let adds = subject.command.program() == Some("git") && !dry && words[at..].iter().any(|word| all(&word));
+    let adds = subject.command.program() == Some("git") && !dry && words[at..].iter().any(all);
     subject.command.cwd.as_deref().filter(|_| adds)
 }
