@@ -321,12 +321,20 @@ impl CallContext {
     }
 }
 
+/// Whether a tool may be one of a server: its name has more than one part, as those of agents' own tools for the shell and for
+/// files have not, or it is none of these.
+fn is_served(call: &ToolCall) -> bool {
+    let kind = kind(call.kind);
+    kind != call::Kind::Shell && (kind == call::Kind::Other || call.tool.contains(['_', '-', ':', '.', '/']))
+}
+
 /// A call as the guard knows it.
 fn judged(call: ToolCall, contents: bool, context: CallContext) -> call::Call {
     call::Call {
         kind: kind(call.kind),
         edits: call.kind == ToolKind::Edit,
         contents: if contents { call::contents(&call.input) } else { Vec::new() },
+        inputs: if is_served(&call) { call::inputs(&call.input) } else { Vec::new() },
         tool: call.tool,
         command: call.command.map(field),
         in_prompt: false,

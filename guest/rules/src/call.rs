@@ -51,6 +51,8 @@ pub struct Call {
     pub globs: Vec<Field>,
     /// What it does to files, where that is said by no text.
     pub effects: FileEffects,
+    /// The texts, numbers and flags in the input of a tool that is none of the agent's own for the shell or for files.
+    pub inputs: Vec<Field>,
     /// The texts that a file tool writes.
     pub contents: Vec<Field>,
     /// Where relative paths start.
@@ -168,6 +170,33 @@ pub fn contents(input: &str) -> Vec<Field> {
     match serde_json::from_str(input) {
         Ok(value) => gather(&value, "", &mut found),
         Err(_) => found.push(Field { name: "input".to_owned(), value: input.to_owned() }),
+    }
+    found
+}
+
+/// Most values of an input that are looked at.
+const MOST_INPUTS: usize = 256;
+
+/// The texts, numbers and flags in a tool's own input, a JSON text, each with its place.
+pub fn inputs(input: &str) -> Vec<Field> {
+    fn gather(value: &serde_json::Value, name: &str, found: &mut Vec<Field>) {
+        let field = |value: String| Field { name: name.to_owned(), value };
+        match value {
+            _ if found.len() >= MOST_INPUTS => {}
+            serde_json::Value::String(text) => found.push(field(text.clone())),
+            serde_json::Value::Bool(_) | serde_json::Value::Number(_) => found.push(field(value.to_string())),
+            serde_json::Value::Array(items) => items.iter().for_each(|item| gather(item, name, found)),
+            serde_json::Value::Object(entries) => {
+                for (key, value) in entries {
+                    gather(value, &if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, found);
+                }
+            }
+            serde_json::Value::Null => {}
+        }
+    }
+    let mut found = Vec::new();
+    if let Ok(value) = serde_json::from_str(input) {
+        gather(&value, "", &mut found);
     }
     found
 }

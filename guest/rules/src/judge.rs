@@ -7,6 +7,7 @@
 //! | `native` | the rules of which code says when they fire, or agrees last where all their keys say so |
 //! | `process_kill` | processes that are ended by what fits the gate as well |
 //! | `found` | what rules found, and which were tried, by their identities |
+//! | `elsewhere` | secrets of another machine that a command there shows |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
 //! | `gravity` | which of several findings is told first |
@@ -14,6 +15,7 @@
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
 //! | `refs` | what git commands of one text mean for each other |
+//! | `remote_tools` | what tools of servers say that they do elsewhere |
 //! | `settings` | git commands that take away what has an agent ask Toolgate |
 //! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
@@ -23,6 +25,7 @@
 
 mod commands;
 mod declared;
+mod elsewhere;
 mod fields;
 mod found;
 mod git_recoverable;
@@ -34,6 +37,7 @@ mod paths;
 mod process_kill;
 mod recursive_reads;
 mod refs;
+mod remote_tools;
 mod settings;
 mod tools;
 mod touched;
@@ -190,6 +194,7 @@ impl Guard {
             evaluation.comments = call.contents.iter().map(|field| field.value.clone()).collect();
         }
         evaluation.input_paths();
+        evaluation.remote_tool(world);
         if script.is_none() && declared.is_none() {
             evaluation.tool(world, look.as_deref());
             evaluation.prompt_of_tool(world, look.as_deref());
@@ -320,6 +325,11 @@ impl<'a> Evaluation<'a> {
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
         self.each(script, &subjects, field, world);
         self.endless_loop(&subjects, field, world);
+        for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
+            self.empties(subject, field, world, look);
+            self.moves(subject, field, world, look);
+            self.not_held(subject, field, world, look);
+        }
         self.ended(&subjects, field, world);
         self.fetched(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
@@ -387,6 +397,7 @@ impl<'a> Evaluation<'a> {
         if script.unparsed.is_none() {
             self.forced(subject, field, world);
             self.endless(subject, field, world);
+            self.shows(subject, field, world);
         }
         Outcome { reach: subject.take_reach(), found: (self.found, self.touched.len()) != before }
     }

@@ -621,7 +621,10 @@ impl<'a> MatchInput<'a> {
             return Err(Mismatch::Never);
         }
         // Most rules on effects end here, so this comes first.
-        let lacks = |wanted: &&EffectMatch| !command.effects.iter().any(|effect| wanted.kinds.contains(&effect.kind));
+        let lacks = |wanted: &&EffectMatch| {
+            let effects = if wanted.elsewhere { &command.effects_elsewhere } else { &command.effects };
+            !effects.iter().any(|effect| wanted.kinds.contains(&effect.kind))
+        };
         if let Some(wanted) = what.effects.iter().find(lacks) {
             return Err(Mismatch::Effects(wanted));
         }
@@ -655,14 +658,14 @@ impl<'a> MatchInput<'a> {
         }
         self.check_texts(what, purpose, &mut spans)?;
         for wanted in &what.effects {
-            let mut found = self.effects(wanted).peekable();
-            if found.peek().is_none() || purpose == Purpose::Exemption && !self.is_all(wanted) {
+            let found = if wanted.elsewhere { self.effects_elsewhere(wanted) } else { self.effects(wanted).collect() };
+            if found.is_empty() || purpose == Purpose::Exemption && !self.is_all(wanted) {
                 return Err(Mismatch::Effects(wanted));
             }
             if spans.is_empty() {
                 spans.extend(self.word(0));
             }
-            spans.extend(found.map(|(effect, _)| effect.span));
+            spans.extend(found.into_iter().map(|(effect, _)| effect.span));
         }
         spans.dedup();
         if spans.is_empty() {
@@ -850,9 +853,35 @@ impl<'a> MatchInput<'a> {
         fit.map(|(_, (effect, place))| (effect, *place))
     }
 
+    /// The same of what happens on another machine, where no workspace is.
+    fn effects_elsewhere(&self, wanted: &EffectMatch) -> Vec<(&'a Effect, PathZone)> {
+        let home = self.scene.home;
+        let map = Map::new("", home);
+        let under = |rules: &Option<Rc<PathRules>>, effect: &Effect| {
+            rules.as_ref().is_some_and(|rules| rules.cover(&effect.path, home))
+        };
+        let meant = |(effect, place): &(&Effect, PathZone)| {
+            let anywhere = wanted.places.is_empty() && wanted.paths.is_none();
+            wanted.kinds.contains(&effect.kind)
+                && wanted.recursive.is_none_or(|recursive| recursive == wide(effect))
+                && (!wanted.exact || matches!(effect.path, Value::Known(_)))
+                && !is_implied(self.command, effect)
+                && (anywhere || wanted.places.contains(place) || under(&wanted.paths, effect))
+                && !wanted.not_places.contains(place)
+                && !under(&wanted.not, effect)
+        };
+        let placed = self.command.effects_elsewhere.iter().map(|effect| (effect, map.elsewhere(effect)));
+        placed.filter(meant).collect()
+    }
+
     /// Whether nothing but what an exemption is about happens: whatever the command changes, and every effect of those
     /// kinds, is for certain where the exemption says.
     fn is_all(&self, wanted: &EffectMatch) -> bool {
+        if wanted.elsewhere {
+            let changed = self.command.effects_elsewhere.iter().filter(|effect| is_change(effect.kind)).count();
+            return self.effects_elsewhere(wanted).iter().filter(|(effect, _)| is_change(effect.kind)).count()
+                == changed;
+        }
         let mut effects = self.command.effects.iter().zip(self.places()).enumerate();
         effects.all(|(at, (effect, place))| {
             let meant = is_change(effect.kind) || wanted.kinds.contains(&effect.kind);

@@ -78,7 +78,8 @@ fn describe(wanted: &EffectMatch) -> String {
     if paths.is_empty() {
         "a matching path".clone_into(&mut paths);
     }
-    format!("it does not {} {paths}", if verbs.is_empty() { "change" } else { &verbs })
+    let there = if wanted.elsewhere { " on another machine" } else { "" };
+    format!("it does not {} {paths}{there}", if verbs.is_empty() { "change" } else { &verbs })
 }
 
 /// Each of these once: `a`, `a or b`, `a, b or c`.

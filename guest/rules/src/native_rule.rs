@@ -45,6 +45,15 @@ pub(crate) enum NativeRule {
     RestoreBoth,
     DeleteBranch,
     DeleteBranchForce,
+    PrintEnvironment,
+    PrintSecretVariable,
+    EmptiedFirst,
+    MovedOnto,
+    MovedThenRemoved,
+    RemoveData,
+    RemoveWorktree,
+    AddSecret,
+    ToolLoses,
 }
 
 impl NativeRule {
@@ -91,6 +100,15 @@ impl NativeRule {
         NativeRule::RestoreBoth,
         NativeRule::DeleteBranch,
         NativeRule::DeleteBranchForce,
+        NativeRule::PrintEnvironment,
+        NativeRule::PrintSecretVariable,
+        NativeRule::EmptiedFirst,
+        NativeRule::MovedOnto,
+        NativeRule::MovedThenRemoved,
+        NativeRule::RemoveData,
+        NativeRule::RemoveWorktree,
+        NativeRule::AddSecret,
+        NativeRule::ToolLoses,
     ];
 
     /// The one that a row means by this key.
@@ -143,6 +161,15 @@ impl NativeRule {
             NativeRule::RestoreBoth => "git-restore-both",
             NativeRule::DeleteBranch => "git-delete-branch",
             NativeRule::DeleteBranchForce => "git-delete-branch-force",
+            NativeRule::PrintEnvironment => "print-environment",
+            NativeRule::PrintSecretVariable => "print-secret-variable",
+            NativeRule::EmptiedFirst => "emptied-first",
+            NativeRule::MovedOnto => "moved-onto",
+            NativeRule::MovedThenRemoved => "moved-then-removed",
+            NativeRule::RemoveData => "remove-data",
+            NativeRule::RemoveWorktree => "remove-worktree",
+            NativeRule::AddSecret => "add-secret",
+            NativeRule::ToolLoses => "tool-loses",
         }
     }
 }

@@ -80,7 +80,7 @@ impl CommandTraits {
     pub(crate) fn of(command: &Command, program: Option<&str>) -> Self {
         let bits = |bits, effect: &Effect| bits | bit(effect.kind);
         CommandTraits {
-            kinds: command.effects.iter().fold(0, bits),
+            kinds: command.effects.iter().chain(&command.effects_elsewhere).fold(0, bits),
             wrapper: !command.via.is_empty(),
             unseen: command.unseen_script,
             letters: program.map_or(0, letter),

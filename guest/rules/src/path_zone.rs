@@ -3,7 +3,7 @@
 //! Places are about text: links are resolved before. A path that is known in part is where its known part is; what may
 //! be empty counts as empty where that would be worse.
 
-use toolgate_shell::{Value, Why};
+use toolgate_shell::{Effect, Value, Why};
 
 use super::glob::{Segment, first_wildcard, in_plain_words, without_negated};
 
@@ -545,6 +545,19 @@ impl<'a> Map<'a> {
             }
             Value::Unknown { shape, .. } => self.shape(shape, recursive),
         }
+    }
+
+    /// Where an effect on another machine happens: what a build makes again is that there, too, below a folder of its own.
+    pub(crate) fn elsewhere(&self, effect: &Effect) -> PathZone {
+        let place = self.of(&effect.path, effect.recursive);
+        let text = effect.path.text().trim_end_matches(['/', '*']);
+        let (folder, name) = text.rsplit_once('/').unwrap_or(("", text));
+        let own = match place {
+            PathZone::Account | PathZone::Workspace | PathZone::Source | PathZone::Outside => true,
+            PathZone::System => ["/opt/", "/srv/", "/var/www/"].iter().any(|above| text.starts_with(above)),
+            _ => false,
+        };
+        if own && !folder.is_empty() && is_product(name) { PathZone::Product } else { place }
     }
 
     fn at_home(&self, shape: &str) -> Value {

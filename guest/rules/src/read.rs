@@ -109,7 +109,7 @@ pub const PACK_KEYS: &[&str] = &["if-unset"];
 pub const TEST_KEYS: &[&str] = &["command", "after"];
 
 /// The keys of what happens to paths.
-pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing", "exact", "shown"];
+pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing", "exact", "shown", "elsewhere"];
 
 /// The keys of conditions on the surroundings.
 pub const WHEN_KEYS: &[&str] =
@@ -585,6 +585,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
             "existing" => found.existing = value.flag(&key)?,
             "exact" => found.exact = value.flag(&key)?,
             "shown" => found.shown = value.flag(&key)?,
+            "elsewhere" => found.elsewhere = value.flag(&key)?,
             other => return Err(unknown_key("effects", other, EFFECT_KEYS)),
         }
     }

@@ -260,6 +260,8 @@ pub(crate) struct EffectMatch {
     pub(crate) exact: bool,
     /// Only where their content may come to light: not of a key that a program works with, nor of a query.
     pub(crate) shown: bool,
+    /// On another machine or in a container, and not here.
+    pub(crate) elsewhere: bool,
 }
 
 /// Conditions on the surroundings: all of them.

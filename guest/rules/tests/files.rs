@@ -134,6 +134,17 @@ fn plain_work_among_files_gets_its_verdicts() {
     verdicts(&cases!("plain-work-files.jsonl"), &serde_json::Map::new());
 }
 
+/// Harm out of public bug reports that depends on what is there.
+#[test]
+fn what_people_reported_gets_its_verdicts() {
+    let at = |path: &str| format!("{WORKSPACE}/{path}");
+    let there = serde_json::json!({
+        "files": (["", "a", "b", "c", "a.txt", "b.txt", "x.txt", "f", "d/", "d/g", ".git/", "assets/", "assets/x.png", "assets/log/",
+            "data/", "data/backup.sql", "wt/", "wt/.git"].map(at)),
+    });
+    verdicts(&cases!("reported-files.jsonl"), there.as_object().expect("an object"));
+}
+
 #[test]
 fn what_git_holds_may_be_overwritten() {
     let at = |path: &str| format!("{WORKSPACE}/{path}");

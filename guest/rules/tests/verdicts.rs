@@ -63,6 +63,13 @@ fn plain_work_gets_its_verdicts() {
     each_gets_its_verdict(&file);
 }
 
+/// Kinds of harm out of public bug reports, and what looks like each: other machines, tools that say what they do, secrets that are
+/// shown, SQL in scripts, consoles of frameworks.
+#[test]
+fn what_people_reported_gets_its_verdicts() {
+    each_gets_its_verdict(&cases!("reported.jsonl"));
+}
+
 #[test]
 fn what_nothing_brings_back_asks_by_default() {
     let file = cases!("irreversible.jsonl");

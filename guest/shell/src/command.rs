@@ -193,6 +193,9 @@ pub struct Command {
     pub action: Option<FileAction>,
     /// Whether it runs on another machine, in a container or below another root, so that paths are not those here.
     pub elsewhere: bool,
+    /// What it does to the files of that place, of which nothing is known. Nothing in a container that is made for it and
+    /// is given no folder: it is gone with all that is in it.
+    pub effects_elsewhere: Vec<Effect>,
     /// Whether more arguments, which are not in the text, are added when it runs.
     pub more_words: bool,
     /// Whether it stands in a script that was there before this text ran.
@@ -273,6 +276,7 @@ impl Command {
             effects: Vec::new(),
             action: None,
             elsewhere: false,
+            effects_elsewhere: Vec::new(),
             preexisting: false,
             more_words: false,
             scanned: false,

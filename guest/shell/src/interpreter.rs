@@ -259,6 +259,8 @@ struct Interpreter<'f> {
     /// Which variables calls of functions may change that are not followed.
     assigned: FxHashMap<(usize, u64), Option<Rc<BTreeSet<String>>>>,
     elsewhere: bool,
+    /// In a container that is made for it and is given no folder.
+    fresh: bool,
     /// In a script that was there before.
     preexisting: bool,
     /// How the source has the names of these variables.
@@ -304,6 +306,7 @@ impl<'f> Interpreter<'f> {
             calls: Vec::new(),
             assigned: FxHashMap::default(),
             elsewhere: false,
+            fresh: false,
             preexisting: false,
             named: BTreeMap::new(),
             has_holes: false,

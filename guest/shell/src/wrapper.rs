@@ -88,6 +88,8 @@ pub(crate) struct ContextChange {
     pub replaces: bool,
     /// Another machine, container or root folder.
     pub elsewhere: bool,
+    /// That is a container which is made for it, is given no folder and goes with it.
+    pub fresh: bool,
     /// `~` and `$HOME` are not this user's.
     pub other_user: bool,
     /// Whether it runs for certain.

@@ -271,6 +271,7 @@ impl<'a> Evaluation<'a> {
             globs: Vec::new(),
             effects: FileEffects::default(),
             contents: Vec::new(),
+            inputs: Vec::new(),
             earlier: Memory::default(),
             in_prompt: true,
             ..self.call.clone()

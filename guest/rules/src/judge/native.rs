@@ -4,18 +4,26 @@
 //! | Module | For |
 //! |---|---|
 //! | `changed` | folders with changes that no commit has |
+//! | `emptied` | files that are emptied before they are read |
 //! | `listed` | what is done to the files that another command lists or finds |
 //! | `tokens` | tokens that go straight to the host that they are for |
 //! | `unknown` | which word of a command is not known, and what would make it known |
 //! | `probes` | what looks whether a port of another machine is open, and sends nothing |
 //! | `loops` | loops and functions that call themselves and come to no end |
+//! | `moved` | files that are lost after `mv` moved them |
+//! | `shown` | values of the environment that a command shows |
+//! | `untracked` | what git does not hold: data, worktrees, secrets that are added |
 
 mod changed;
+mod emptied;
 mod listed;
 mod loops;
+mod moved;
 mod probes;
+mod shown;
 mod tokens;
 mod unknown;
+mod untracked;
 
 use rustc_hash::FxHashSet;
 use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};

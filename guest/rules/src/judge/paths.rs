@@ -93,6 +93,7 @@ impl<'a> Evaluation<'a> {
             let path = Value::Known(cwd.clone());
             self.touched.push(Touched::new(Access::Mention, path, evidence(command, found.span)));
         }
+        self.shown_elsewhere(subject, command);
         for effect in &found.effects {
             let Some(access) = Access::of(effect.kind) else { continue };
             // What another program is told is no path of this one. What stands in a substitution is told nothing.

@@ -1,7 +1,7 @@
 //! What cases of verdicts have in common: how a call is written down, and what became of it.
 
 use serde_json::Value;
-use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind, Memory, Verdict};
+use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind, Memory, Verdict, inputs};
 
 /// The workspace of every case, and the working directory unless a case says another one.
 pub(crate) const WORKSPACE: &str = "/home/dev/project";
@@ -26,6 +26,8 @@ pub(crate) fn call(case: &Value) -> Call {
         globs: field("glob").into_iter().collect(),
         effects: FileEffects::read(&case["effects"]),
         contents: field("content").into_iter().collect(),
+        tool: case["tool"].as_str().unwrap_or_default().to_owned(),
+        inputs: if case["input"].is_null() { Vec::new() } else { inputs(&case["input"].to_string()) },
         cwd: case["cwd"].as_str().unwrap_or(WORKSPACE).to_owned(),
         home: Some("/home/dev".into()),
         workspace: case["workspace"].as_str().unwrap_or(WORKSPACE).to_owned(),

@@ -120,6 +120,7 @@ impl Command {
             effects,
             action,
             elsewhere,
+            effects_elsewhere,
             more_words,
             preexisting,
             scanned,
@@ -147,6 +148,7 @@ impl Command {
             && all(redirects, &other.redirects, |one, other| pair.redirects(one, other))
             && all(effects, &other.effects, |one, other| pair.effects(one, other))
             && *action == other.action
+            && all(effects_elsewhere, &other.effects_elsewhere, |one, other| pair.effects(one, other))
             && *cwd == other.cwd
             && *shell_cwd == other.shell_cwd
             && *folders == other.folders

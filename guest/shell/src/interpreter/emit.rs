@@ -77,7 +77,8 @@ impl Interpreter<'_> {
             effects.iter_mut().for_each(|effect| effect.path = within(folder, &effect.path));
         }
         if self.elsewhere {
-            effects.retain(|effect| effect.kind == EffectKind::Send);
+            let (sent, there) = effects.into_iter().partition(|effect| effect.kind == EffectKind::Send);
+            (effects, command.effects_elsewhere) = (sent, if self.fresh { Vec::new() } else { there });
         }
         if !through_links(&mut effects, &command.words, state) {
             self.fail("links lead to too many places");

@@ -84,7 +84,9 @@ impl Interpreter<'_> {
             }
             let NestedCommand { kind, change } = one;
             let perhaps = change.times != Times::Once;
-            let (was_elsewhere, was_stored) = (self.elsewhere, self.preexisting);
+            let (was_elsewhere, was_stored) = ((self.elsewhere, self.fresh), self.preexisting);
+            // What a container starts elsewhere is no part of it.
+            self.fresh = change.fresh || self.fresh && !change.elsewhere;
             self.elsewhere |= change.elsewhere;
             let in_place =
                 change.same_shell && matches!(kind, Kind::Command { .. } | Kind::Here { .. } | Kind::File { .. });
@@ -124,7 +126,7 @@ impl Interpreter<'_> {
                 }
                 ends = Ends::with(self.unread(span, after), Status::Unknown);
             }
-            (self.elsewhere, self.preexisting) = (was_elsewhere, was_stored);
+            ((self.elsewhere, self.fresh), self.preexisting) = (was_elsewhere, was_stored);
             if matches!(name.as_str(), "find" | "fd" | "fdfind") {
                 self.found(slot);
             }

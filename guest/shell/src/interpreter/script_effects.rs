@@ -237,7 +237,12 @@ impl Interpreter<'_> {
                 let command = Command::bare(Vec::new(), span, 0);
                 self.record(slot, command, &before, &mut state);
                 let effects = effects_of(what, span, &before, home.as_deref());
-                if !self.elsewhere && self.runs(&before) != Runs::Never {
+                if self.elsewhere {
+                    let effects = if self.fresh { Vec::new() } else { effects };
+                    if let Some(command) = self.commands.get_mut(slot) {
+                        command.effects_elsewhere = effects;
+                    }
+                } else if self.runs(&before) != Runs::Never {
                     self.apply(&effects, &mut state);
                     if let Some(command) = self.commands.get_mut(slot) {
                         command.effects = effects;

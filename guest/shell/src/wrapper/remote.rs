@@ -66,10 +66,14 @@ pub(super) fn firejail(call: Call<'_>) -> Vec<NestedCommand> {
 
 /// `docker run`: another entry point takes the command as its arguments.
 pub(super) fn run_image(call: Call<'_>) -> Vec<NestedCommand> {
-    let (scan, change) = call.scan();
+    let (scan, mut change) = call.scan();
     if scan.stopped {
         return Vec::new();
     }
+    // What `compose run` gives to it is in a file.
+    let composed = call.words.iter().take(call.from).any(|word| word.text().contains("compose"));
+    let own = call.words.get(call.from..scan.end).unwrap_or_default();
+    change.fresh = !(composed || scan.unclear || call.unclear || own.iter().any(gives_folder));
     let mut words = rest(&call, &scan);
     if let Some(entry) = scan.values(OptionRun::Entry).next_back().filter(|entry| !entry.text().is_empty()) {
         words.insert(0, entry.clone());
@@ -79,6 +83,16 @@ pub(super) fn run_image(call: Call<'_>) -> Vec<NestedCommand> {
         found.push(unseen(&change));
     }
     found
+}
+
+/// Whether a word of `docker run` gives a folder or a device to a container, or may.
+fn gives_folder(word: &Word) -> bool {
+    const OPTIONS: &[&str] = &["--volume", "--volumes-from", "--mount", "--device", "--privileged"];
+    let text = word.text();
+    let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    word.known().is_none()
+        || OPTIONS.iter().any(|option| text.starts_with(option))
+        || letters.is_some_and(|letters| letters.split('=').next().is_some_and(|letters| letters.contains('v')))
 }
 
 pub(super) fn kubectl(call: Call<'_>) -> Vec<NestedCommand> {

@@ -81,8 +81,20 @@ fn render(inner: &NestedCommand) -> String {
         Kind::Foreign { shell, text } => with(shell.title(), text, &[]),
         Kind::Unseen => "unseen".to_owned(),
     };
-    let ContextChange { cwd, clear_env, set, unset, same_shell, replaces, elsewhere, other_user, times, own_input } =
-        &inner.change;
+    // Whether a container is fresh, verdicts tell.
+    let ContextChange {
+        cwd,
+        clear_env,
+        set,
+        unset,
+        same_shell,
+        replaces,
+        elsewhere,
+        fresh: _,
+        other_user,
+        times,
+        own_input,
+    } = &inner.change;
     let mut out = vec![kind];
     match cwd {
         Some(Directory::Word(word)) => out.push(format!("in={}", show(word))),

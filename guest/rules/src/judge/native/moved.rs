@@ -1,0 +1,96 @@
+//! Files that `mv` loses: each of several is moved onto the same name, or they are moved into a folder that is removed then.
+
+use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Presence, Value, Why};
+
+use crate::call::Field;
+use crate::judge::{Evaluation, evidence};
+use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
+use crate::path_zone::is_product;
+use crate::world::GuardHost;
+
+impl Evaluation<'_> {
+    /// Files that are lost after they were moved.
+    pub(in crate::judge) fn moves(
+        &mut self,
+        subject: &MatchInput<'_>,
+        field: &Field,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
+    ) {
+        let command = subject.command;
+        let piled = targets(command).any(|(from, to)| is_piled(subject, from, to, look));
+        if piled {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::MovedOnto, subject, &field.value, world, evidence);
+        }
+        let falls = command.effects.iter().find(|effect| {
+            effect.kind == Deed::Delete
+                && effect.recursive
+                && effect.path.known().is_some_and(|path| !is_temporary(path) && has_moved_in(subject, path))
+        });
+        if let Some(effect) = falls {
+            let evidence = vec![evidence(field, effect.span)];
+            self.coded_on(NativeRule::MovedThenRemoved, subject, &field.value, world, evidence);
+        }
+    }
+}
+
+/// What a command moves, and where to.
+fn targets(command: &Command) -> impl Iterator<Item = (&Effect, &Effect)> {
+    let all = command.effects.as_slice();
+    let pairs = all.iter().zip(all.iter().skip(1));
+    pairs.filter(|(from, to)| from.kind == Deed::Move && from.copied && matches!(to.kind, Deed::Write | Deed::Create))
+}
+
+/// Whether a command moves each of several files onto one name, which is no folder.
+fn is_piled(subject: &MatchInput<'_>, from: &Effect, to: &Effect, look: Option<&dyn FileOracle>) -> bool {
+    let command = subject.command;
+    let keeps = |word: &str| {
+        matches!(word, "-n" | "--no-clobber" | "-b" | "-t")
+            || word.starts_with("--backup")
+            || word.starts_with("--target")
+    };
+    let words = || command.words.iter().skip(1);
+    // Nothing is at the name, or a file is; `mv a b/` fails there.
+    let last = words().next_back();
+    let plain = last.is_some_and(|word| !word.value.text().ends_with('/'))
+        && !words().filter_map(|word| word.known()).any(keeps);
+    let Some(target) = to.path.known().filter(|_| plain && command.program() == Some("mv")) else { return false };
+    let commands = &subject.script().commands;
+    let earlier = || commands[..subject.index].iter();
+    let is_file = look.is_some_and(|look| matches!(look.look(target), Presence::Absent | Presence::File));
+    let makes = |effect: &Effect| effect.folder && effect.kind == Deed::Create && effect.path.known() == Some(target);
+    if !is_file || earlier().any(|other| other.effects.iter().any(makes)) {
+        return false;
+    }
+    // A loop comes by the same place again, or goes over what a glob finds.
+    let again = |other: &Command| {
+        other.span == command.span
+            && targets(other).any(|(first, to)| to.path.known() == Some(target) && first.path != from.path)
+    };
+    let one_of_many = words().any(|word| !word.several && word.span == from.span)
+        && match &from.path {
+            Value::Pattern(_) => true,
+            Value::Unknown { why, .. } => matches!(why, Why::Glob | Why::Argument),
+            Value::Known(_) => false,
+        };
+    one_of_many || earlier().any(again)
+}
+
+fn is_temporary(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"].iter().any(|folder| path.starts_with(folder))
+}
+
+/// Whether an earlier command moves to this folder, or into it, what no build makes again.
+fn has_moved_in(subject: &MatchInput<'_>, folder: &str) -> bool {
+    let within = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let made_again = |effect: &Effect| {
+        let text = effect.path.text().trim_end_matches('/');
+        is_product(text.rsplit('/').next().unwrap_or(text)) || is_temporary(text)
+    };
+    let moves = |other: &Command| {
+        targets(other).any(|(from, to)| within(to.path.text()) && !made_again(from) && !to.alternative)
+    };
+    subject.script().commands[..subject.index].iter().any(moves)
+}

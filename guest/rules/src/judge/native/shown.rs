@@ -1,0 +1,261 @@
+//! Values of the environment that a command shows: all of them, or one that is called as secrets are.
+
+use toolgate_shell::{Command, Redirect, RedirectKind, SUBSTITUTION, Value, Word};
+
+use crate::call::Field;
+use crate::judge::{Evaluation, evidence};
+use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
+use crate::world::GuardHost;
+
+/// Parts of the names of variables that hold secrets, between underscores.
+const SECRET: &[&str] = &[
+    "APIKEY",
+    "AUTH",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "DSN",
+    "KEY",
+    "PASS",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "PAT",
+    "PGPASSWORD",
+    "PRIVATE",
+    "PWD",
+    "SECRET",
+    "SECRETS",
+    "TOKEN",
+];
+
+/// What a pattern says that looks for secrets.
+const SOUGHT: &[&str] = &[
+    "anthropic",
+    "api",
+    "auth",
+    "aws",
+    "connection",
+    "cred",
+    "database",
+    "dsn",
+    "key",
+    "openai",
+    "pass",
+    "private",
+    "pwd",
+    "secret",
+    "stripe",
+    "token",
+];
+
+/// Programs that pass on what they are given, and print it in the end.
+const PRINTERS: &[&str] = &["cat", "echo", "printf"];
+
+impl Evaluation<'_> {
+    /// A command that prints the environment, or a secret in it.
+    pub(in crate::judge) fn shows(&mut self, subject: &MatchInput<'_>, field: &Field, world: &mut dyn GuardHost) {
+        let command = subject.command;
+        if command.preexisting || command.scanned {
+            return;
+        }
+        if prints_environment(subject) && is_shown(subject) && !subject.pipeline().1.into_iter().any(hides_values) {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
+        }
+        if let Some(word) = secret_word(command, &field.value)
+            && is_shown(subject)
+            && subject.pipeline().1.into_iter().all(repeats)
+        {
+            let evidence = vec![evidence(field, word.span)];
+            self.coded_on(NativeRule::PrintSecretVariable, subject, &field.value, world, evidence);
+        }
+    }
+}
+
+/// Whether what is called so is most likely a secret: it ends so, or says it anywhere and ends in nothing harmless.
+fn is_secret(name: &str) -> bool {
+    const ANYWHERE: &[&str] = &["APIKEY", "CREDENTIALS", "PASSWD", "PASSWORD", "SECRET"];
+    const HARMLESS: &[&str] = &["COUNT", "DIR", "FILE", "ID", "LENGTH", "NAME", "PATH", "SOCK", "TYPE"];
+    const ADDRESSES: &[&str] = &["DATABASE_URL", "MONGODB_URI", "MONGO_URL", "POSTGRES_URL", "REDIS_URL"];
+    let is_large = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if !name.bytes().all(is_large) || matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let last = plain.rsplit('_').next().unwrap_or(plain);
+    let anywhere = plain.split('_').any(|part| ANYWHERE.contains(&part)) && !HARMLESS.contains(&last);
+    SECRET.contains(&last) || anywhere || ADDRESSES.contains(&name)
+}
+
+/// Whether a command prints the values of all variables, or of one that is a secret.
+fn prints_environment(subject: &MatchInput<'_>) -> bool {
+    let command = subject.command;
+    let Some(words) = command.words.iter().map(Word::known).collect::<Option<Vec<&str>>>() else { return false };
+    let Some((program, rest)) = words.split_first() else { return false };
+    let names = || rest.iter().filter(|word| !word.starts_with('-'));
+    let letters = || rest.iter().filter(|word| word.starts_with('-')).flat_map(|word| word.chars().skip(1));
+    let all_or_secret = || names().next().is_none() || names().any(|name| is_secret(name));
+    let help = || rest.iter().any(|word| matches!(*word, "--help" | "--version"));
+    match program.rsplit('/').next().unwrap_or(program) {
+        "env" => !subject.wraps && !help() && rest.iter().all(|word| word.starts_with('-') || word.contains('=')),
+        "printenv" => !help() && all_or_secret(),
+        "set" => rest.is_empty(),
+        "export" => rest.is_empty() || rest == ["-p"],
+        "declare" | "typeset" => letters().all(|letter| "px".contains(letter)) && all_or_secret(),
+        _ => false,
+    }
+}
+
+/// Whether what a command prints comes to whoever runs the text, or to the pipe that follows.
+fn is_shown(subject: &MatchInput<'_>) -> bool {
+    let command = subject.command;
+    let later = subject.pipeline().1;
+    let last = later.last().copied().unwrap_or(command);
+    if last.redirects.iter().chain(&command.redirects).any(takes_output) {
+        return false;
+    }
+    if !command.via.iter().any(|via| via == SUBSTITUTION) {
+        return true;
+    }
+    // `echo "$(env)"`
+    let holds = |other: &Command| {
+        other.span.start < command.span.start
+            && command.span.end <= other.span.end
+            && other.via.len() < command.via.len()
+    };
+    let prints = |other: &Command| other.program().is_some_and(|program| PRINTERS.contains(&program));
+    subject
+        .script()
+        .commands
+        .iter()
+        .any(|other| holds(other) && prints(other) && !other.redirects.iter().any(takes_output))
+}
+
+/// Whether a redirect puts what is printed into a file.
+fn takes_output(redirect: &Redirect) -> bool {
+    let writes =
+        matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) && redirect.fd.is_none_or(|fd| fd == 1);
+    let screen = ["/dev/stdout", "/dev/stderr", "/dev/tty"];
+    writes && redirect.target.known().is_none_or(|target| !screen.contains(&target))
+}
+
+/// Whether a command that is given `NAME=VALUE` lines prints none of the values, or only those of names that are no secrets.
+fn hides_values(command: &Command) -> bool {
+    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    match command.program() {
+        Some("wc" | "sha256sum" | "md5sum" | "cksum") => true,
+        Some("cut") => has(&["-d=", "=", "-d"]) && has(&["-f1", "1"]) && !has(&["--complement"]),
+        Some("awk" | "gawk" | "mawk") => {
+            (has(&["-F=", "="]) && has(&["{print $1}", "{ print $1 }"])) || has(&["{print NR}"])
+        }
+        Some("sed") => words
+            .iter()
+            .any(|word| matches!(*word, "s/=.*//" | "s/=.*$//" | "s/=.*/=***/" | "s/=.*/=<set>/" | "s/=.*/=/")),
+        Some("grep" | "egrep" | "fgrep" | "rg" | "ag") => greps_plainly(&words),
+        _ => false,
+    }
+}
+
+/// Whether `grep` counts, prints names alone, or looks for something that is no secret.
+fn greps_plainly(words: &[&str]) -> bool {
+    let short = |letter: char| {
+        words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
+    let long = |names: &[&str]| words.iter().any(|word| names.contains(word));
+    if short('c') || short('q') || long(&["--count", "--quiet", "--silent"]) {
+        return true;
+    }
+    let patterns: Vec<&&str> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    let names_alone =
+        |pattern: &str| pattern.ends_with("[^=]*") || pattern.ends_with("[^=]+") || pattern.ends_with("[A-Z_]*");
+    if short('o') && patterns.iter().all(|pattern| names_alone(pattern)) {
+        return true;
+    }
+    let is_plain = |pattern: &str| {
+        let lower = pattern.to_ascii_lowercase();
+        let said = |one: &str| one.chars().filter(char::is_ascii_alphabetic).count() > 1;
+        lower.split('|').all(said)
+            && !pattern.contains(['[', '*'])
+            && !SOUGHT.iter().any(|sought| lower.contains(sought))
+    };
+    let inverted = short('v') || long(&["--invert-match"]);
+    !inverted && !patterns.is_empty() && patterns.iter().all(|pattern| is_plain(pattern))
+}
+
+/// The word of `echo` and its like that is the value of a secret which the text did not set.
+fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
+    let words: Vec<&Word> = match command.program()? {
+        "echo" | "printf" | "print" => command.words.iter().skip(1).collect(),
+        "cat" | "base64" | "xxd" => command.redirects.iter().map(|redirect| &redirect.target).collect(),
+        _ => return None,
+    };
+    // What a here-string gives stands behind the words.
+    let given = source.get(command.span.start..command.span.end).filter(|text| text.contains("<<<"));
+    let is_unset = |name: &str| command.env.get(name).is_none();
+    let has = |text: &str| secrets(text).any(is_unset);
+    let unknown = |word: &&&Word| matches!(word.value, Value::Unknown { .. });
+    let word = words.iter().filter(unknown).find(|word| source.get(word.span.start..word.span.end).is_some_and(has));
+    word.copied().or_else(|| command.words.first().filter(|_| given.is_some_and(has)))
+}
+
+/// The secrets whose value a text has, as a whole or nearly so.
+fn secrets(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('$').filter_map(|(at, _)| {
+        let rest = &text[at + 1..];
+        let (rest, braces) = rest.strip_prefix('{').map_or((rest, false), |rest| (rest, true));
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let name = &rest[..end];
+        (is_secret(name) && (!braces || tells(&rest[end..]))).then_some(name)
+    })
+}
+
+/// Whether an expansion tells most of a value, by what stands behind the name: `${X:+set}` and `${X:0:4}` do not.
+fn tells(operator: &str) -> bool {
+    /// So many letters of a value are little of it.
+    const FEW: usize = 8;
+    let inside = operator.split('}').next().unwrap_or_default();
+    let length = inside.strip_prefix(':').and_then(|range| range.rsplit_once(':'));
+    let few = length.is_some_and(|(_, length)| length.trim().parse::<usize>().is_ok_and(|length| length <= FEW));
+    !(few || inside.starts_with(":+") || inside.starts_with('+'))
+}
+
+/// Whether a command prints what it is given in a form that tells it.
+fn repeats(command: &Command) -> bool {
+    const REPEAT: &[&str] =
+        &["base32", "base64", "cat", "fold", "hexdump", "less", "more", "od", "rev", "tac", "tee", "tr", "xxd"];
+    command.program().is_some_and(|program| REPEAT.contains(&program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_told_by_their_names() {
+        let cases = [
+            ("ANTHROPIC_API_KEY", true),
+            ("GITHUB_TOKEN", true),
+            ("DB_PASSWORD", true),
+            ("AWS_SECRET_ACCESS_KEY", true),
+            ("DATABASE_URL", true),
+            ("PGPASSWORD", true),
+            ("AWS_ACCESS_KEY_ID", false),
+            ("SSH_AUTH_SOCK", false),
+            ("TOKENIZERS_PARALLELISM", false),
+            ("TOKEN_COUNT", false),
+            ("API_KEY2", true),
+            ("KEYCLOAK_HOST", false),
+            ("PWD", false),
+            ("HOME", false),
+            ("key", false),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(is_secret(name), expected, "{name}");
+        }
+        let text =
+            "a $API_KEY ${DB_PASSWORD} ${#API_KEY} ${API_KEY:+x} $HOME ${A_TOKEN:-no} ${B_TOKEN:0:4} ${C_TOKEN:0:99}";
+        assert_eq!(secrets(text).collect::<Vec<_>>(), ["API_KEY", "DB_PASSWORD", "A_TOKEN", "C_TOKEN"]);
+    }
+}
