@@ -43,6 +43,7 @@
 //! | `witness` | what observers see in a text and in a call | keeping it |
 //! | `judge` | puts them together to a verdict | |
 //! | `check` | the tests that stand beside rules | |
+//! | `lint` | what of a rule file is right and never does anything | what is wrong with it |
 
 mod branch;
 pub mod call;
@@ -56,6 +57,7 @@ mod flow;
 mod glob;
 mod invocation;
 mod judge;
+mod lint;
 mod matching;
 mod mismatch;
 mod native_rule;

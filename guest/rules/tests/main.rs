@@ -4,6 +4,7 @@
 
 mod cases;
 mod files;
+mod lint;
 mod options;
 mod schema;
 mod steering;
