@@ -226,7 +226,7 @@ impl Linter<'_> {
         });
         let path = |name: &str| name.rsplit_once(": ").is_some_and(|(_, path)| path == own);
         let near = names.map(|name| (if path(&name) { 0 } else { distance(&name, own) }, name));
-        let near = near.filter(|(far, _)| *far <= NEAR.min(own.chars().count() / 2)).min();
+        let near = near.filter(|(far, _)| *far <= NEAR.min(own.chars().count() / 4)).min();
         near.map(|(_, name)| format!(" (perhaps {name}?)")).unwrap_or_default()
     }
 }

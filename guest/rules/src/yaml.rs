@@ -207,6 +207,16 @@ fn without_place(message: &str) -> &str {
 fn explained(message: &str, line: &str) -> String {
     let value = value_of(line);
     let first = value.chars().next().unwrap_or(' ');
+    if first == '[' && value.ends_with(']') || first == '{' && value.ends_with('}') {
+        return match reference_in(value).filter(|_| message.starts_with("alias ")) {
+            Some(text) => {
+                format!("a value that begins with * is a reference; put it in single quotes: '{text}' ({message})")
+            }
+            None => {
+                format!("inside [ ] and {{ }} a value with `: `, a comma or a bracket needs single quotes ({message})")
+            }
+        };
+    }
     let what = match first {
         '*' => "a value that begins with * is a reference",
         '[' | '{' => "a value that begins with [ or { is a list or a mapping",
@@ -229,6 +239,12 @@ fn explained(message: &str, line: &str) -> String {
         '"' | '\'' if !message.contains("escape") => format!("{what} ({message})"),
         _ => format!("{what}; put the value in single quotes: '{}' ({message})", inner.replace('\'', "''")),
     }
+}
+
+/// What begins with a `*` inside a list or a mapping on one line.
+fn reference_in(value: &str) -> Option<&str> {
+    let at = value.match_indices('*').map(|(at, _)| at).find(|at| value[..*at].ends_with([' ', '[', '{', ',']))?;
+    value[at..].split([',', ']', '}']).next().map(str::trim_end)
 }
 
 /// The value on a line of a block: what stands behind the dashes and the key.

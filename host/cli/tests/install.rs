@@ -1233,7 +1233,7 @@ fn doctor_says_which_agents_run_these_hooks_as_well() {
         assert_eq!(home.run(&["install", agent, scope]).0, 0, "{agent} {scope}");
     }
     for (folder, says, expected) in cases {
-        fs::create_dir_all(home.at(folder)).expect("a folder");
+        home.write(&format!("{folder}/state"), "");
         let checks = imports(&home, &["doctor"]);
         let found = checks.iter().find(|check| check["says"].as_str().is_some_and(|found| found.contains(says)));
         assert_eq!(found.map(|check| &check["level"]), Some(&json!(expected)), "{says}: {checks:?}");

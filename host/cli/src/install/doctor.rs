@@ -151,7 +151,7 @@ fn content(known: &Known, file: &File, second: Option<&'static str>) -> Result<O
 
 fn examine(known: &'static Known) -> Report {
     let path = program::on_path(known.program);
-    let folder = known.folder().ok().filter(|folder| has_files(folder));
+    let folder = known.folder().ok().filter(|folder| imports::has_files(folder));
     let mut report = Report { known, found: path.is_some() || folder.is_some(), installed: false, checks: Vec::new() };
     match (&path, &folder) {
         (Some(path), _) => report.ok("present", path.display().to_string()),
@@ -193,11 +193,6 @@ fn examine(known: &'static Known) -> Report {
         trials::run(&mut report, place);
     }
     report
-}
-
-/// Whether a folder holds anything. An empty one is left of an agent that is gone, or of an attempt.
-fn has_files(folder: &Path) -> bool {
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
 }
 
 /// The files that make the agent ask.
