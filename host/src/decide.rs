@@ -389,7 +389,7 @@ impl Case<'_> {
         match kept.map(|kept| kept.map_err(|error| error.to_string())) {
             Ok(Ok(())) => Some(self.id.clone()).filter(|_| denied),
             Ok(Err(error)) | Err(error) => {
-                tracing::warn!(error, "the stopped call is not kept");
+                tracing::warn!(error, "the stopped call was not saved");
                 None
             }
         }

@@ -196,7 +196,7 @@ impl Linter<'_> {
         let meant = self.meant(glob);
         let message = match meant.as_slice() {
             _ if glob.starts_with("host:") || glob.starts_with("plugin:") => {
-                format!("{glob} is no rule of the guard: no {what} lifts it")
+                format!("{glob} is not a rule of the guard: no {what} lifts it")
             }
             // Of which project is not known.
             [] if glob.starts_with("project:") => return,

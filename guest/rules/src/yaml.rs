@@ -207,6 +207,9 @@ fn without_place(message: &str) -> &str {
 fn explained(message: &str, line: &str) -> String {
     let value = value_of(line);
     let first = value.chars().next().unwrap_or(' ');
+    if message.starts_with("unclosed bracket") {
+        return format!("a bracket is not closed, or a value that begins with one needs single quotes ({message})");
+    }
     if first == '[' && value.ends_with(']') || first == '{' && value.ends_with('}') {
         return match reference_in(value).filter(|_| message.starts_with("alias ")) {
             Some(text) => {

@@ -30,8 +30,8 @@ space around the command does not matter. The first such call uses it up; otherw
 no agent controls: not below an agent, not in a terminal where one runs, and not in a session whose
 origin is unknown.
 
-A denial names its ID, and `toolgate log` shows it; for a day the ID can be given in the place of the
-command. `toolgate rules exempt` lifts a rule for good.
+A denial names its ID, and `toolgate log` shows it; for a day the ID can be given instead of the
+command. `toolgate rules exempt` lifts a rule permanently.
 
 Examples:
   toolgate allow 1f2e3d4c
@@ -153,7 +153,7 @@ fn stopped(grants: &Grants, id: Option<&str>, arguments: &Arguments) -> Result<E
         return Err(Failure::new(exit::NO_INPUT, message));
     };
     if !call.whole {
-        let why = "the call is too long to be shown as a whole, so it cannot be let through by its ID";
+        let why = "the call is too long to be shown completely, so it cannot be let through by its ID";
         return Err(Failure::new(REFUSED, why));
     }
     let named = &arguments.rules;

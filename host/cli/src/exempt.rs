@@ -133,7 +133,7 @@ fn entry(rule: &str, here: Option<&str>, reason: Option<&str>, known: &[Value]) 
         return Err(format!("{} is a path rule of the project's: only its own file can change that", plain(rule)));
     }
     if reason.is_some_and(|reason| reason.chars().any(char::is_control)) {
-        return Err("the reason has to be one line".to_owned());
+        return Err("the reason must be one line".to_owned());
     }
     let path = PATH_RULES.iter().find_map(|section| own.strip_prefix(section)).unwrap_or_default();
     let anchored = path.starts_with(['/', '~']);

@@ -81,12 +81,12 @@ pub(crate) fn with(text: &str, entry: &Entry) -> Result<String, String> {
     if wanted.is_null() {
         wanted = json!({});
     }
-    let list = wanted.as_object_mut().ok_or("it is no mapping")?.entry("exemptions").or_insert(Value::Null);
+    let list = wanted.as_object_mut().ok_or("it is not a mapping")?.entry("exemptions").or_insert(Value::Null);
     match list {
         Value::Null => *list = json!([entry.value()]),
         Value::Array(all) if all.contains(&entry.value()) => return Ok(text.to_owned()),
         Value::Array(all) => all.push(entry.value()),
-        _ => return Err("its exemptions are no list".to_owned()),
+        _ => return Err("its exemptions are not a list".to_owned()),
     }
     let says = |candidate: &String| read(candidate).is_ok_and(|read| read == wanted);
     candidates(text, &entry.line()).into_iter().find(says).ok_or_else(|| {
@@ -171,8 +171,8 @@ mod tests {
     fn what_cannot_be_added_to_stays() {
         let cases = [
             ("{rules: []}\n", "its form is not one"),
-            ("- a\n", "it is no mapping"),
-            ("exemptions: x\n", "its exemptions are no list"),
+            ("- a\n", "it is not a mapping"),
+            ("exemptions: x\n", "its exemptions are not a list"),
             ("exemptions: [\n", "it is not valid YAML"),
             ("rules: []\n...\n", "its form is not one"),
         ];
@@ -195,7 +195,7 @@ mod tests {
         let rule = at("git-clean", false, "/home/a.b/c's");
         assert_eq!(
             rule.as_deref(),
-            Ok("- {rule: git-clean, reason: 'it''s mine', when: {cwd: '^/home/a\\.b/c''s(/|$)'}}")
+            Ok("- {rule: git-clean, when: {cwd: '^/home/a\\.b/c''s(/|$)'}, reason: 'it''s mine'}")
         );
         let path = at("noReadPaths: .env", true, "/home/a*/b");
         assert_eq!(path.as_deref(), Ok("- {rule: 'noReadPaths: .env', paths: ['/home/a\\*/b'], reason: 'it''s mine'}"));

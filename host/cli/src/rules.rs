@@ -52,9 +52,9 @@ Exit codes: 0 all pass, 1 some fail, 64 invalid arguments, 66 no such file, 70 a
     Test(Test),
     /// Report errors in rule files, and what in them can never do anything
     #[command(after_help = "\
-Warnings are about what is read and never does anything: a pattern or a program's name that matches
-nothing, a variable in a path, an exemption or an override for a rule that does not exist, two rules
-of one name.
+Warnings are about entries that never do anything: a pattern or a program's name that matches nothing,
+a variable in a path, an exemption or an override for a rule that does not exist, two rules of one
+name.
 
 Exit codes: 0 nothing to report, 1 errors or warnings, 64 invalid arguments, 66 no such file, 70 and above internal errors.")]
     Lint(Lint),

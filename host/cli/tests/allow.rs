@@ -216,7 +216,7 @@ fn what_cannot_be_lifted_is_said() {
         (&["amend"], 64, "no rule amend; there are builtin:git-amend"),
         (&["zeroAccessPaths: secret"], 64, "is a path rule of the project's"),
         (&["zeroAccessPaths: ~/.ssh/", "--here"], 64, "~/.ssh/ is one place, and not in "),
-        (&["git-clean", "--reason", "a\nb"], 64, "the reason has to be one line"),
+        (&["git-clean", "--reason", "a\nb"], 64, "the reason must be one line"),
         (&["mine"], 0, "+  - {rule: mine}"),
         (&["noReadPaths: .env", "--here"], 0, "+  - {rule: 'noReadPaths: .env', paths: ['"),
         (&["git-clean", "git-amend"], 0, "+  - {rule: git-amend}"),

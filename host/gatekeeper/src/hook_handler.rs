@@ -476,7 +476,7 @@ fn answered(agent: &str, call: &ToolCall) {
     let question = match stopped.ran(call, agent, now) {
         Ok(Some(question)) => question,
         Ok(None) => return,
-        Err(error) => return tracing::warn!(%error, "what came of questions is not known"),
+        Err(error) => return tracing::warn!(%error, "what came of questions is unknown"),
     };
     let mut verdict = Verdict::block(question.rules.join(", "), "");
     if let Some(by) = question.findings.first() {

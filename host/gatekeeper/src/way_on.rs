@@ -52,8 +52,11 @@ mod tests {
         let told = |rules: &[&str]| {
             let mut verdict = Verdict::block("", "no");
             let one = verdict.findings.remove(0);
-            verdict.findings =
-                rules.iter().map(|rule| toolgate_host::Finding { rule: (*rule).to_owned(), ..one.clone() }).collect();
+            for rule in rules {
+                let mut finding = one.clone();
+                (*rule).clone_into(&mut finding.rule);
+                verdict.findings.push(finding);
+            }
             let text = text("1f2e3d4c", &verdict);
             assert!(
                 text.contains("do not work around it") && text.contains("`toolgate allow 1f2e3d4c` once"),
