@@ -15,7 +15,8 @@ pub(crate) fn text(id: &str, verdict: &Verdict) -> String {
     let rules = one_time_permits::against(verdict).unwrap_or_default();
     let names: Vec<&str> = rules.iter().filter_map(|rule| exempt_name(rule)).collect();
     // A command that leaves a rule in force helps nobody.
-    let always = if names.len() == rules.len() && names.len() <= NAMED && names.iter().all(|name| is_plain(name)) {
+    let all = names.len() == rules.len() && (1..=NAMED).contains(&names.len());
+    let always = if all && names.iter().all(|name| is_plain(name)) {
         let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         format!(", or `toolgate rules exempt {}` always (with --here in this project only)", names.join(" "))
     } else {
