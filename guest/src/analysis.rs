@@ -11,7 +11,7 @@ use toolgate_shell::{Facts, FileOracle, Files, Script, extract_shell_path_hints,
 
 use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind as Tool};
 use toolgate_rules::extensions::Provided;
-use toolgate_rules::{Explanation, Guard, GuardHost, Layer, Test, Tested, VolatileFiles};
+use toolgate_rules::{Explanation, Guard, GuardHost, Layer, Problem, Test, Tested, VolatileFiles};
 
 /// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
 const SCHEMA: u32 = 1;
@@ -232,7 +232,7 @@ pub fn explain(request: &str, guard: &Guard, world: &mut dyn GuardHost) -> Resul
 }
 
 /// The rules: a list of them, the tests beside them, or what is wrong with a file. The request is a JSON text with
-/// `question`: `list`, `test`, or `lint` with `file`, `layer` (`user` or `project`) and `content`.
+/// `question`: `list`, `test`, or `lint` with `file`, `layer` (`user` or `project`), `content`, and the other files as `beside`.
 ///
 /// # Errors
 /// If the request makes no sense; the sentence names the field.
@@ -254,17 +254,35 @@ pub fn rules(request: &str, guard: &Guard) -> Result<String, String> {
             // By itself: what other files hold is not this one's fault.
             let mut guard = Guard::new();
             let problems = guard.load(file, layer, content.as_bytes());
-            let problems: Vec<Value> = problems
-                .iter()
-                .map(|one| json!({ "file": one.file, "line": one.line, "message": one.message, "whole_file": one.whole_file }))
-                .collect();
             let mut answer = tested(&guard.test(&[layer]));
+            let rules = guard.list().iter().filter(|rule| rule.layer == layer).count();
+            // Exemptions may be from rules of other files.
+            beside(&mut guard, request.get("beside"));
+            let warnings = guard.lint(file, layer, content.as_bytes());
+            let told = |one: &Problem, warning: bool| {
+                json!({
+                    "file": one.file, "line": one.line, "message": one.message, "whole_file": one.whole_file,
+                    "warning": warning,
+                })
+            };
+            let problems = problems.iter().map(|one| told(one, false));
+            let problems: Vec<Value> = problems.chain(warnings.iter().map(|one| told(one, true))).collect();
             answer["problems"] = problems.into();
-            answer["rules"] = guard.list().iter().filter(|rule| rule.layer == layer).count().into();
+            answer["rules"] = rules.into();
             Ok(answer.to_string())
         }
         Some(other) => Err(format!("question must be list, test, test-built-in or lint, not {other}")),
         None => Err("the request has no question".to_owned()),
+    }
+}
+
+/// Loads the other files of a request, which are only there to be named.
+fn beside(guard: &mut Guard, files: Option<&Value>) {
+    for file in files.and_then(Value::as_array).into_iter().flatten() {
+        let layer = if file["layer"] == "project" { Layer::Project } else { Layer::User };
+        if let Some(content) = file["content"].as_str() {
+            guard.load("", layer, content.as_bytes());
+        }
     }
 }
 

@@ -134,6 +134,9 @@ pub struct Record {
     /// The paths that the call is about, relative to the workspace where they lie in it.
     #[serde(default)]
     pub path_hints: Vec<String>,
+    /// Names the denial or the question; a question and its answer have the same. Empty if the call was neither.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
 }
 
 /// What an entry says besides the call and its verdict.
@@ -194,6 +197,7 @@ impl Record {
                 .as_array()
                 .map(|hints| hints.iter().filter_map(|hint| Some(redact::redacted(hint.as_str()?))).collect())
                 .unwrap_or_default(),
+            id: String::new(),
         }
     }
 

@@ -21,6 +21,7 @@ use crate::audit::{Audit, Circumstances, KIND, Outcome, Record, deciding};
 use crate::capability::{Denied, Journal, Recording, apart_or_here};
 use crate::limits::deadline;
 use crate::one_time_permits::Grants;
+use crate::stopped_calls::{StoppedCall, StoppedCalls, new_id};
 use crate::text::{excerpt, plain, shortened};
 use crate::{Action, Decision, Finding, ToolCall, Verdict};
 
@@ -32,6 +33,9 @@ pub const VIOLATION: &str = "Security Policy Violation: ";
 
 /// The reason that an agent gets when its user says no, or nothing.
 pub const DENIED: &str = "User denied execution";
+
+/// The rule of a block in the place of an answer that could not be logged.
+const UNLOGGED: &str = "host:audit";
 
 /// How the reason of a note starts that lifts a rule for this call, as its own words ask for.
 const OVERRIDDEN: &str = "overridden:";
@@ -111,6 +115,7 @@ pub struct Policy {
     audit: Option<Arc<dyn Audit>>,
     journal: Option<Arc<dyn Journal>>,
     grants: Option<Grants>,
+    stopped: Option<StoppedCalls>,
     person: Option<Arc<dyn Person>>,
     agent_asks: bool,
     rewrites: bool,
@@ -124,6 +129,7 @@ impl std::fmt::Debug for Policy {
         f.debug_struct("Policy")
             .field("audited", &self.audit.is_some())
             .field("grants", &self.grants)
+            .field("stopped", &self.stopped)
             .field("attended", &self.person.is_some())
             .field("agent_asks", &self.agent_asks)
             .field("deadline", &self.deadline)
@@ -148,12 +154,14 @@ pub struct Decided {
     pub verdict: Verdict,
     /// What is wrong with the store of permissions, for the person.
     pub warnings: Vec<String>,
+    /// Names a denial that a person can lift for this call.
+    pub denial: Option<String>,
 }
 
 impl Decided {
     /// This, with nothing wrong.
     pub fn new(verdict: Verdict) -> Self {
-        Decided { verdict, warnings: Vec::new() }
+        Decided { verdict, warnings: Vec::new(), denial: None }
     }
 }
 
@@ -170,6 +178,7 @@ impl Policy {
             audit: None,
             journal: None,
             grants: None,
+            stopped: None,
             person: None,
             agent_asks: false,
             rewrites: false,
@@ -197,6 +206,13 @@ impl Policy {
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Self {
         self.grants = Some(grants);
+        self
+    }
+
+    /// Keeps the calls that are stopped here, so that a person can let one through by its id.
+    #[must_use]
+    pub fn stopped(mut self, stopped: StoppedCalls) -> Self {
+        self.stopped = Some(stopped);
         self
     }
 
@@ -244,8 +260,8 @@ impl Policy {
 
     /// What becomes of a call that was judged so, which took so long. A call that passes costs nothing here.
     pub async fn decide(&self, call: &ToolCall, verdict: Verdict, took: Duration) -> Decided {
-        let case = Case { policy: self, call, took };
-        let mut warnings = Vec::new();
+        let mut case = Case { policy: self, call, took, id: String::new() };
+        let (mut warnings, mut denial) = (Vec::new(), None);
         let verdict = match &verdict.decision {
             Decision::Pass => match verdict.findings.iter().any(overridden) {
                 false => verdict,
@@ -266,12 +282,20 @@ impl Policy {
                         let pass = passing(&verdict, &format!("permitted once by {id}"));
                         case.logged(Outcome::AllowedOnce, &verdict, &format!("permission {id}"), pass).await
                     }
-                    (Decision::Block(_), None) => case.blocked(&verdict, &note).await,
-                    (_, None) => case.asked(verdict, &note).await,
+                    (decision, None) => {
+                        case.id = new_id(call, (self.now)());
+                        let found = verdict.clone();
+                        let answer = match decision {
+                            Decision::Block(_) => case.blocked(&verdict, &note).await,
+                            _ => case.asked(verdict, &note).await,
+                        };
+                        denial = case.kept(&found, &answer).await;
+                        answer
+                    }
                 }
             }
         };
-        Decided { verdict, warnings }
+        Decided { verdict, warnings, denial }
     }
 
     async fn take(&self, call: &ToolCall, verdict: &Verdict, warnings: &mut Vec<String>) -> Option<String> {
@@ -320,6 +344,8 @@ struct Case<'a> {
     policy: &'a Policy,
     call: &'a ToolCall,
     took: Duration,
+    /// Names it in the log, if it is stopped.
+    id: String,
 }
 
 impl Case<'_> {
@@ -331,7 +357,30 @@ impl Case<'_> {
         let now = (policy.now)();
         let mut record = Record::new(outcome, self.call, verdict, now, self.took, &policy.circumstances);
         note.clone_into(&mut record.note);
+        record.id.clone_from(&self.id);
         policy.log(record).await
+    }
+
+    /// Keeps a call that does not run, or that the agent asks its user about. The id, if a person can let it through by that.
+    async fn kept(&self, found: &Verdict, answer: &Verdict) -> Option<String> {
+        let policy = self.policy;
+        let asked = matches!(answer.decision, Decision::Ask(_));
+        // What a person has just said no to, or what is not in the log, is not offered to them.
+        let denied = match &answer.decision {
+            Decision::Block(reason) => reason != DENIED && deciding(answer).is_some_and(|one| one.rule != UNLOGGED),
+            _ => false,
+        };
+        let stopped = policy.stopped.clone().filter(|_| asked || denied)?;
+        let mut call = StoppedCall::new(self.id.clone(), self.call, found, (policy.now)())?;
+        (call.asked, call.agent) = (asked, policy.circumstances.agent.clone());
+        let kept = apart(move || stopped.add(call)).await;
+        match kept.map(|kept| kept.map_err(|error| error.to_string())) {
+            Ok(Ok(())) => Some(self.id.clone()).filter(|_| denied),
+            Ok(Err(error)) | Err(error) => {
+                tracing::warn!(error, "the stopped call was not saved");
+                None
+            }
+        }
     }
 
     /// This answer if it can be logged, else a block.
@@ -406,7 +455,7 @@ fn unlogged(answer: Verdict, error: &str) -> Verdict {
     if let Decision::Block(reason) = answer.decision {
         return Verdict { decision: Decision::Block(format!("{reason}; and {error}")), findings: answer.findings };
     }
-    let mut blocked = Verdict::block("host:audit", format!("{error}; calls that cannot be logged are blocked"));
+    let mut blocked = Verdict::block(UNLOGGED, format!("{error}; calls that cannot be logged are blocked"));
     blocked.findings.extend(answer.findings);
     blocked
 }

@@ -96,6 +96,7 @@ impl Denials for AuditedDenials {
             plugin_digest: plugin.component.sha256.clone(),
             decision_us: 0,
             path_hints: Vec::new(),
+            id: String::new(),
         };
         if let Err(error) = self.audit.append(&record) {
             tracing::warn!(%error, plugin = plugin.name, capability = capability.name(), "a denial could not be logged");

@@ -31,6 +31,7 @@
 //! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
 //! | [`decide`] | a verdict to what becomes of the call: permissions, the question, the log | how a person is asked |
 //! | [`one_time_permits`] | permission for one call | who may give it |
+//! | [`stopped_calls`] | calls that were stopped lately, by their ids | who may let one through |
 //! | `capability_grants` | what a component may reach of what it asks for | asking the user |
 //! | `denials` | what components were refused, for the audit log | refusing |
 //! | [`audit`] | the log of everything that was not just let through | showing it |
@@ -90,6 +91,7 @@ pub mod rule_files;
 mod session;
 mod snapshot;
 mod state;
+pub mod stopped_calls;
 mod text;
 pub mod user_env;
 mod verdict;

@@ -83,15 +83,26 @@ impl Grant {
     /// # Errors
     /// If it is for too long or for rules that cannot be lifted.
     pub fn new(call: &ToolCall, rules: Vec<String>, now: SystemTime, good_for: Duration) -> Result<Self, GrantError> {
+        let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
+        let shown = crate::shortened(&crate::redact::redacted(text), 400);
+        Self::bound(Subject::of(call), rules, shown, now, good_for)
+    }
+
+    /// Permission for what is bound so.
+    pub(crate) fn bound(
+        subject: Subject,
+        rules: Vec<String>,
+        shown: String,
+        now: SystemTime,
+        good_for: Duration,
+    ) -> Result<Self, GrantError> {
         if good_for.is_zero() || good_for > LONGEST {
             return Err(GrantError::TooLong);
         }
         if let Some(rule) = rules.iter().find(|rule| !liftable(rule)) {
             return Err(GrantError::NotCovered(rule.clone()));
         }
-        let subject = Subject::of(call);
         let (granted, expires) = (millis(now), millis(now + good_for));
-        let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
         let whole = format!("{}\0{}\0{}\0{granted}", subject.sha256, subject.cwd, std::process::id());
         Ok(Grant {
             id: Digest::of(whole.as_bytes()).sha256[..8].to_owned(),
@@ -101,7 +112,7 @@ impl Grant {
             cwd: subject.cwd,
             granted,
             expires,
-            shown: crate::shortened(&crate::redact::redacted(text), 400),
+            shown,
         })
     }
 
@@ -138,22 +149,33 @@ pub fn against(verdict: &Verdict) -> Result<Vec<String>, String> {
 }
 
 /// What a grant is bound to besides its rules.
-struct Subject {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Subject {
     sha256: String,
     tool: String,
-    cwd: String,
+    pub(crate) cwd: String,
 }
 
 impl Subject {
-    fn of(call: &ToolCall) -> Self {
+    pub(crate) fn of(call: &ToolCall) -> Self {
         let (tool, text) = match (&call.command, call.kind) {
             // Beside the command an agent's input has what it says about it, differently each time.
-            (Some(command), ToolKind::Shell) => ("shell".to_owned(), command.value.clone()),
+            (Some(command), ToolKind::Shell) => ("shell".to_owned(), trimmed(&command.value).to_owned()),
             _ => (call.tool.clone(), ordered(&call.input)),
         };
         let cwd = Path::new(&call.cwd).canonicalize().ok().and_then(|real| real.into_os_string().into_string().ok());
         Subject { sha256: Digest::of(text.as_bytes()).sha256, tool, cwd: cwd.unwrap_or_else(|| call.cwd.clone()) }
     }
+}
+
+/// A command without the white space around it, which means nothing to a shell. Behind a backslash it does, and behind a line
+/// that may be the end of a here-document.
+fn trimmed(command: &str) -> &str {
+    const SPACE: [char; 3] = [' ', '\t', '\n'];
+    let command = command.trim_start_matches(SPACE);
+    let end = command.trim_end_matches(SPACE);
+    let kept = end.ends_with('\\') || end.contains("<<");
+    if kept { command } else { end }
 }
 
 /// A JSON text with its keys in order: who sends them in another order means the same.
@@ -172,7 +194,7 @@ fn ordered(input: &str) -> String {
     serde_json::from_str(input).map_or_else(|_| input.to_owned(), |value| sort(value).to_string())
 }
 
-fn millis(time: SystemTime) -> u64 {
+pub(crate) fn millis(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
@@ -364,7 +386,11 @@ mod tests {
             ("itself", call(), call(), vec!["a", "b"], at(1), true),
             ("fewer rules", call(), call(), vec!["b"], at(1), true),
             ("another agent's shell", call(), named("run_shell_command"), vec!["a"], at(1), true),
-            ("a byte more", call(), ToolCall::shell("git push -f ", "/none"), vec!["a"], at(1), false),
+            ("white space around it", call(), ToolCall::shell("\n git push -f \t\n", "/none"), vec!["a"], at(1), true),
+            ("white space that is escaped", ToolCall::shell("a \\", "/none"), ToolCall::shell("a \\ ", "/none"), vec!["a"], at(1), false),
+            ("the end of a here-document", ToolCall::shell("sh <<E\na\nE", "/none"), ToolCall::shell("sh <<E\na\nE ", "/none"), vec!["a"], at(1), false),
+            ("another kind of space", call(), ToolCall::shell("git push -f\r", "/none"), vec!["a"], at(1), false),
+            ("a byte more", call(), ToolCall::shell("git push -f;", "/none"), vec!["a"], at(1), false),
             ("a byte changed", call(), ToolCall::shell("git push -F", "/none"), vec!["a"], at(1), false),
             ("another directory", call(), ToolCall::shell("git push -f", "/none/"), vec!["a"], at(1), false),
             ("another kind of tool", call(), ToolCall { kind: ToolKind::Other, ..call() }, vec!["a"], at(1), false),

@@ -290,6 +290,9 @@ impl<'a> Evaluation<'a> {
     /// Adds what a rule found: to what the same rule found before, if it did.
     fn add(&mut self, found: Found) {
         self.found += 1;
+        if found.may_be_lifted && self.guard.lifts(&found.rule) {
+            return;
+        }
         let Some(known) = self.findings.iter_mut().find(|known| known.rule == found.rule) else {
             self.findings.push(found);
             return;

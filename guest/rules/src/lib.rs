@@ -48,6 +48,7 @@
 //! | `witness` | what observers see in a text and in a call | keeping it |
 //! | `judge` | puts them together to a verdict | |
 //! | `check` | the tests that stand beside rules | |
+//! | `lint` | what of a rule file is right and never does anything | what is wrong with it |
 
 mod agent_folders;
 mod branch;
@@ -65,6 +66,7 @@ mod grounds;
 mod invocation;
 mod judge;
 mod key_use;
+mod lint;
 mod matching;
 mod mismatch;
 mod native_rule;

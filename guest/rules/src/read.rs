@@ -195,7 +195,7 @@ fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
 }
 
 /// How many characters two short words differ in.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
@@ -695,12 +695,19 @@ fn exemption(item: Node) -> Result<Exemption, String> {
     if found.paths.is_some() && !(found.what.is_empty() && found.pattern.is_none() && found.when.is_none()) {
         return Err("an exemption with paths is for path rules, and has nothing else but rule and reason".to_owned());
     }
-    if found.what.is_empty() && found.pattern.is_none() && found.paths.is_none() && found.when.is_none() {
+    // A gate that lifts all of its rules is none.
+    if found.is_whole() && found.rules.iter().any(|glob| glob.rsplit(':').next().is_some_and(is_any)) {
         return Err(
-            "the exemption says nothing of what is exempt; to switch a pack off, write it under packs".to_owned()
+            "the exemption is for every rule: name one, or say for what; to switch a pack off, write it under packs"
+                .to_owned(),
         );
     }
     Ok(found)
+}
+
+/// Whether a glob fits every name.
+fn is_any(glob: &str) -> bool {
+    glob.trim().chars().all(|letter| letter == '*')
 }
 
 fn grammar(value: Node) -> Result<Grammar, String> {
@@ -789,7 +796,10 @@ mod tests {
             ("overrides: [a]", 1, ""),
             ("packs: [-git]", 0, ""),
             ("packs: [cloud]", 0, ""),
-            ("exemptions:\n- {rule: a}", 0, "2: the exemption says nothing"),
+            ("exemptions: [{rule: a}]", 1, ""),
+            ("exemptions:\n- {rule: '*'}", 0, "2: the exemption is for every rule"),
+            ("exemptions:\n- {rule: [a, 'builtin:*']}", 0, "2: the exemption is for every rule"),
+            ("exemptions: [{rule: '*', program: b}]", 1, ""),
             ("exemptions:\n- {program: a}", 0, "2: the exemption names no rule"),
         ];
         for (content, kept, problem) in cases {

@@ -317,3 +317,10 @@ pub(crate) struct Exemption {
     pub(crate) paths: Option<PathRules>,
     pub(crate) when: Option<Conditions>,
 }
+
+impl Exemption {
+    /// Whether it names rules and nothing else: those are lifted wherever they would fire.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.what.is_empty() && self.pattern.is_none() && self.paths.is_none() && self.when.is_none()
+    }
+}

@@ -484,6 +484,11 @@ impl Guard {
         problems
     }
 
+    /// Whether the user's own file lifts a rule wherever it would fire.
+    pub(crate) fn lifts(&self, rule: &RuleId) -> bool {
+        self.exemptions.iter().any(|one| one.is_whole() && rule.is_meant_by(&one.rules))
+    }
+
     /// Whether what file tools write decides anything.
     pub fn reads_contents(&self) -> bool {
         let rules = self.active().flat_map(|part| &part.rules);

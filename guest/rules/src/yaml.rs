@@ -94,6 +94,9 @@ impl Node {
             Node::Text(text) => Ok(text),
             // Where a text is wanted, `true` is one.
             Node::Bool(value) => Ok(value.to_string()),
+            Node::Null => {
+                Err(format!("{key} must be a text, not nothing; one that begins with #, & or ! needs quotes"))
+            }
             other => Err(format!("{key} must be a text, not {}", other.kind())),
         }
     }
@@ -186,7 +189,76 @@ pub fn parse(content: &[u8]) -> Result<Spanned<Node>, Malformed> {
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let line = error.location().and_then(|location| u32::try_from(location.line()).ok());
         let message = error.to_string();
-        let first = message.lines().next().unwrap_or("");
-        Malformed { line, message: format!("the file is not valid YAML: {first}") }
+        let written = line.and_then(|line| text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?));
+        let why = explained(without_place(message.lines().next().unwrap_or("")), written.unwrap_or(""));
+        Malformed { line, message: format!("the file is not valid YAML: {why}") }
     })
+}
+
+/// What the reader of YAML says, without the place, which is told beside it.
+fn without_place(message: &str) -> &str {
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let placed = message.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+    let is_place = |place: &str| place.chars().all(|letter| letter.is_ascii_digit() || " column".contains(letter));
+    placed.filter(|(place, _)| is_place(place)).map_or(message, |(_, rest)| rest)
+}
+
+/// The same in words for who writes patterns and paths, and not YAML. `line` is where it was noticed.
+fn explained(message: &str, line: &str) -> String {
+    let value = value_of(line);
+    let first = value.chars().next().unwrap_or(' ');
+    if message.starts_with("unclosed bracket") {
+        return format!("a bracket is not closed, or a value that begins with one needs single quotes ({message})");
+    }
+    if first == '[' && value.ends_with(']') || first == '{' && value.ends_with('}') {
+        return match reference_in(value).filter(|_| message.starts_with("alias ")) {
+            Some(text) => {
+                format!("a value that begins with * is a reference; put it in single quotes: '{text}' ({message})")
+            }
+            None => {
+                format!("inside [ ] and {{ }} a value with `: `, a comma or a bracket needs single quotes ({message})")
+            }
+        };
+    }
+    let what = match first {
+        '*' => "a value that begins with * is a reference",
+        '[' | '{' => "a value that begins with [ or { is a list or a mapping",
+        '@' | '`' | '%' | '|' | '>' | '!' | '&' => "a value must not begin with this character",
+        '"' if message.contains("escape") => "in double quotes a backslash is YAML's own",
+        '"' | '\'' => "a quote is not closed, or something stands behind it",
+        _ if message.contains("quoted scalar") => return format!("a quote above is not closed ({message})"),
+        _ if value.contains(": ") => "`: ` begins a mapping",
+        _ if message.starts_with("tabs ") || message.ends_with(" a tab") => {
+            return "tabs must not indent; use spaces".to_owned();
+        }
+        _ if message.starts_with("duplicate mapping key: ") => {
+            let key = message.trim_start_matches("duplicate mapping key: ");
+            return format!("the key {} is there twice", key.split(',').next().unwrap_or(key));
+        }
+        _ => return format!("{message}; are this line and the one before it indented alike?"),
+    };
+    let inner = value.trim_matches(['"', '\'', '`']);
+    match first {
+        '"' | '\'' if !message.contains("escape") => format!("{what} ({message})"),
+        _ => format!("{what}; put the value in single quotes: '{}' ({message})", inner.replace('\'', "''")),
+    }
+}
+
+/// What begins with a `*` inside a list or a mapping on one line.
+fn reference_in(value: &str) -> Option<&str> {
+    let at = value.match_indices('*').map(|(at, _)| at).find(|at| value[..*at].ends_with([' ', '[', '{', ',']))?;
+    value[at..].split([',', ']', '}']).next().map(str::trim_end)
+}
+
+/// The value on a line of a block: what stands behind the dashes and the key.
+fn value_of(line: &str) -> &str {
+    let mut rest = line.trim();
+    while let Some(item) = rest.strip_prefix("- ") {
+        rest = item.trim_start();
+    }
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-');
+    match rest.split_once(": ") {
+        Some((key, value)) if is_key(key) => value.trim(),
+        _ => rest,
+    }
 }

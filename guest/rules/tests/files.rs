@@ -240,6 +240,12 @@ fn what_takes_settings_away_asks() {
     verdicts(&cases!("settings.jsonl"), there.as_object().expect("an object"));
 }
 
+/// Exemptions that name a rule and nothing else.
+#[test]
+fn a_rule_that_is_lifted_as_a_whole_stops_nothing() {
+    verdicts(&cases!("exemptions.jsonl"), &serde_json::Map::new());
+}
+
 /// Judges each case, with what holds for all where it does not say another.
 fn verdicts(cases: &Cases, all: &serde_json::Map<String, Value>) {
     let built_in = Guard::new();
@@ -249,6 +255,7 @@ fn verdicts(cases: &Cases, all: &serde_json::Map<String, Value>) {
             let own = case.as_object_mut().expect("an object");
             own.entry(key.clone()).or_insert_with(|| value.clone());
         }
+        assert!(case["expect"] == "pass" || case["rule"].is_string(), "a case that stops names its rule");
         let own = case["rules"].as_str().map(|rules| {
             let mut guard = built_in.clone();
             assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), []);

@@ -5,6 +5,7 @@
 mod cases;
 mod file_effects;
 mod files;
+mod lint;
 mod many;
 mod options;
 mod schema;

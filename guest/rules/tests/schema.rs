@@ -235,7 +235,7 @@ fn the_schema_and_the_reader_agree() {
         ("rules: [{effects: {kinds: read, paths: '@moon'}}]", false),
         ("rules: [{pattern: x, tests: {fire: [a]}}]", false),
         ("zeroAccessPaths: [{reason: x}]", false),
-        ("exemptions: [{rule: a}]", false),
+        ("exemptions: [{rule: a}]", true),
         ("exemptions: [{program: a}]", false),
         ("programs: {x: {value: -a}}", false),
         ("- x", false),

@@ -76,7 +76,6 @@ fn what_nothing_brings_back_asks_by_default() {
     let lines = file.text().lines();
     let cases: Vec<Value> = lines.map(|line| serde_json::from_str(line).expect("a case is JSON")).collect();
     let stops = cases.iter().filter(|case| case["expect"] != "pass");
-    assert!(stops.clone().all(|case| case["rule"].is_string()), "a case that stops names its rule");
     assert!(stops.count() > 400 && cases.len() > 900, "there are many of both kinds");
     each_gets_its_verdict(&file);
 }
@@ -109,6 +108,7 @@ fn each_gets_its_verdict(cases: &Cases) {
     let built_in = Guard::new();
     cases.each(|line| {
         let case: Value = serde_json::from_str(line).expect("a case is JSON");
+        assert!(case["expect"] == "pass" || case["rule"].is_string(), "a case that stops names its rule");
         let mut guard = built_in.clone();
         if let Some(rules) = case["rules"].as_str() {
             assert_eq!(guard.load("rules.yaml", Layer::Project, rules.as_bytes()), []);

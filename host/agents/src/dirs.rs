@@ -7,6 +7,7 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::one_time_permits::Grants;
 use toolgate_host::rule_files::UserFolders;
 pub use toolgate_host::rule_files::{PROJECTS, account_home, home, project_root};
+use toolgate_host::stopped_calls::StoppedCalls;
 use toolgate_host::{Diagnostic, state_folder};
 
 use crate::{Failure, exit};
@@ -81,6 +82,14 @@ pub fn user_files() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
+/// The places of the user's own rule files.
+///
+/// # Errors
+/// If there is no telling where they are.
+pub fn user_rule_files() -> Result<Vec<PathBuf>, String> {
+    Ok(user()?.rule_files())
+}
+
 /// Where the user's rules and Toolgate's own files are.
 fn user() -> Result<UserFolders, String> {
     UserFolders::of_environment().map_err(|error| error.to_string())
@@ -126,6 +135,15 @@ pub fn audit() -> Result<AuditFile, String> {
 pub fn grants() -> Result<Grants, String> {
     let home = home().map(PathBuf::from);
     Grants::of_user(home.as_deref()).ok_or_else(|| NO_STATE.to_owned())
+}
+
+/// The calls of theirs that were stopped lately.
+///
+/// # Errors
+/// If there is no telling where they are.
+pub fn stopped() -> Result<StoppedCalls, String> {
+    let home = home().map(PathBuf::from);
+    StoppedCalls::of_user(home.as_deref()).ok_or_else(|| NO_STATE.to_owned())
 }
 
 const NO_STATE: &str = "the home folder is unknown, so Toolgate has no folder for its own files; set HOME";

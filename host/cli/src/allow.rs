@@ -13,6 +13,7 @@ use serde_json::Value;
 use toolgate_agents::agent::{self, pi::Pi};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::one_time_permits::{self, Grant, Grants};
+use toolgate_host::stopped_calls::{StoppedCall, is_id};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
 
 use crate::person::{self, REFUSED};
@@ -24,12 +25,17 @@ const PASSES: u8 = 1;
 
 #[derive(Args)]
 #[command(after_help = "\
-A permission covers exactly this command, in this directory, for the rules that stop it now. The
-first such call uses it up; otherwise it expires. Permissions can be granted only at a terminal that
+A permission covers exactly this command, in this directory, for the rules that stop it now. White
+space around the command does not matter. The first such call uses it up; otherwise it expires. Permissions can be granted only at a terminal that
 no agent controls: not below an agent, not in a terminal where one runs, and not in a session whose
 origin is unknown.
 
+A denial names its ID, and `toolgate log` shows it; for a day the ID can be given instead of the
+command. `toolgate rules exempt` lifts a rule permanently.
+
 Examples:
+  toolgate allow 1f2e3d4c
+  toolgate allow --last
   toolgate allow 'git push --force origin topic'
   toolgate allow 'terraform destroy' --cwd infra --rule user:apply --for 30m
   toolgate allow --tool Write '{\"file_path\":\"/etc/hosts\",\"content\":\"...\"}'
@@ -37,11 +43,16 @@ Examples:
   toolgate allow --revoke 1f2e3d4c
 
 Exit codes: 0 granted, listed or revoked, 1 no permission needed, 2 refused or not confirmed; 64
-invalid arguments, 65 invalid data, 66 no such permission, 70 and above internal errors.")]
+invalid arguments, 65 invalid data, 66 no such permission or denial, 70 and above internal errors.")]
 pub(crate) struct Arguments {
-    /// The exact command; for a tool that is not a shell, its input as JSON
-    #[arg(required_unless_present_any = ["list", "revoke"], conflicts_with_all = ["list", "revoke"])]
+    /// The ID of a denial, or the exact command; for a tool that is not a shell, its input as JSON
+    #[arg(value_name = "ID|COMMAND", required_unless_present_any = ["last", "list", "revoke"])]
+    #[arg(conflicts_with_all = ["last", "list", "revoke"])]
     command: Option<String>,
+
+    /// The call that was denied last
+    #[arg(long, conflicts_with_all = ["list", "revoke", "cwd", "tool"])]
+    last: bool,
 
     /// The directory of the call [default: the current one]
     #[arg(long, value_name = "DIR")]
@@ -87,12 +98,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // First, so that an agent learns nothing here but that.
     person::present("no permission can be granted here")?;
+    let given = arguments.command.as_deref().unwrap_or_default();
+    if arguments.last || is_id(given.trim()) {
+        let id = (!arguments.last).then(|| given.trim());
+        return stopped(&grants, id, arguments);
+    }
     let cwd = dirs::folder(arguments.cwd.as_deref())?;
-    let call = call(arguments.command.as_deref().unwrap_or_default(), &arguments.tool, &cwd)?;
+    let call = call(given, &arguments.tool, &cwd)?;
     let verdict = check::judge(&call)?;
-    let mut out = anstream::stdout();
     let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
-    show::verdict(&mut out, show::decision(&verdict.decision).0, text, &verdict).map_err(Failure::output)?;
+    show::verdict(&mut anstream::stdout(), show::decision(&verdict.decision).0, text, &verdict)
+        .map_err(Failure::output)?;
     let rules = match rules(&verdict, &arguments.rules) {
         Ok(Some(rules)) => rules,
         Ok(None) => {
@@ -103,18 +119,74 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let now = SystemTime::now();
     let grant = Grant::new(&call, rules, now, arguments.good_for);
-    let grant = grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?;
+    give(&grants, grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?, now, arguments.good_for)
+}
+
+/// Gives a permission if the person types the word.
+fn give(grants: &Grants, grant: Grant, now: SystemTime, good_for: Duration) -> Result<ExitCode, Failure> {
     let question = format!(
         "       {DIM}in{DIM:#} {}\n\
          Type {{word}} to let exactly this through once in the next {}:",
         show::whole(&grant.cwd, show::LINE),
-        whole_units(arguments.good_for),
+        whole_units(good_for),
     );
     person::agrees(&question, "no permission granted")?;
     let id = grant.id.clone();
     grants.add(grant, now).map_err(unusable)?;
-    show::told(writeln!(out, "permission {id} granted; toolgate allow --revoke {id} revokes it"))?;
+    show::told(writeln!(anstream::stdout(), "permission {id} granted; toolgate allow --revoke {id} revokes it"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets a call through that was stopped: the one with this id, else the last one that did not run. The person has not typed
+/// it, so they are shown all of it.
+fn stopped(grants: &Grants, id: Option<&str>, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let now = SystemTime::now();
+    let calls = dirs::stopped().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+    let calls = calls.list(now).map_err(unusable)?;
+    let meant = |call: &&StoppedCall| id.map_or(!call.asked, |id| call.id == id);
+    let Some(call) = calls.iter().rev().find(meant) else {
+        let what = id.map_or("no call was denied".to_owned(), |id| format!("there is no denial {}", plain(id)));
+        let message = format!(
+            "{what} in the last day that a permission could lift; `toolgate log` shows all of them, and `toolgate allow \
+             'COMMAND'` takes a command"
+        );
+        return Err(Failure::new(exit::NO_INPUT, message));
+    };
+    if !call.whole {
+        let why = "the call is too long to be shown completely, so it cannot be let through by its ID";
+        return Err(Failure::new(REFUSED, why));
+    }
+    let named = &arguments.rules;
+    if let Some(missing) = call.rules.iter().find(|rule| !named.is_empty() && !named.contains(rule)) {
+        return Err(Failure::new(REFUSED, not_named(missing)));
+    }
+    show::told(show_stopped(&mut anstream::stdout(), call))?;
+    let grant = call.permit(now, arguments.good_for);
+    give(grants, grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?, now, arguments.good_for)
+}
+
+fn show_stopped(out: &mut impl Write, call: &StoppedCall) -> std::io::Result<()> {
+    let name = if call.findings.iter().all(|one| one.asks) { "ask" } else { "block" };
+    let style = show::style(name);
+    for (at, line) in call.text.lines().enumerate() {
+        writeln!(out, "{style}{:<5}{style:#}  {}", if at == 0 { name } else { "" }, plain(line))?;
+    }
+    if !call.matched.is_empty() {
+        writeln!(out, "       {DIM}matched:{DIM:#} {}", show::whole(&call.matched.join(", "), show::LINE))?;
+    }
+    for one in &call.findings {
+        let style = show::style(if one.asks { "ask" } else { "block" });
+        let (rule, reason) = (show::whole(&one.rule, show::LINE), show::whole(&one.reason, show::REASON));
+        writeln!(out, "       {style}{rule}{style:#}  {reason}")?;
+    }
+    let at = i64::try_from(call.at).ok().and_then(|at| Timestamp::from_millisecond(at).ok()).unwrap_or_default();
+    let at = at.to_zoned(TimeZone::system()).strftime("%H:%M:%S");
+    let agent = if call.agent.is_empty() { "an agent" } else { &call.agent };
+    writeln!(out, "       {DIM}denied at {at}, called by {}{DIM:#}", plain(agent))
+}
+
+fn not_named(rule: &str) -> String {
+    format!("{} also stops this call and is not named with --rule", plain(rule))
 }
 
 /// The call as an agent would make it.
@@ -144,7 +216,7 @@ fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, Str
         rule => format!("{} cannot be lifted by a permission", plain(rule)),
     })?;
     if let Some(missing) = against.iter().find(|rule| !named.is_empty() && !named.contains(rule)) {
-        return Err(format!("{} also stops this call and is not named with --rule", plain(missing)));
+        return Err(not_named(missing));
     }
     Ok(Some(against))
 }

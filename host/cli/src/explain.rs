@@ -1,6 +1,6 @@
 //! `toolgate explain`: how a command was read and judged, step by step. The component gives the answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -19,12 +19,6 @@ use crate::options::PackOptions;
 use crate::show::{BOLD, DIM, LINE, list, style, text};
 use crate::source::Lines;
 use crate::{analysis, rules, runtime, show};
-
-/// Names of rules that are shown of those with the same reason.
-const NAMES: usize = 6;
-
-/// How reasons begin that say little of the command.
-const FAR: &[&str] = &["it is for another", "it does not", "the pattern does not match"];
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -114,7 +108,10 @@ impl Explanation<'_> {
         show::unparsed(out, self.answer)?;
         writeln!(out, "\n{BOLD}rules{BOLD:#}")?;
         self.fired(out)?;
-        self.others(out)
+        self.others(out)?;
+        writeln!(out)?;
+        // Again, as the end is what is seen of a long answer.
+        if Lines::new(self.text).len() > 1 { self.heading(out) } else { self.verdict(out) }
     }
 
     /// The verdict with what matched underlined.
@@ -125,7 +122,7 @@ impl Explanation<'_> {
         let matches: Vec<_> = evidence.filter(|one| one["field"] == "command").filter_map(span).collect();
         let lines = Lines::new(self.text);
         if lines.len() > 1 {
-            writeln!(out, "{style}{decision:<5}{style:#}  {DIM}{}{DIM:#}", count(lines.len(), "line"))?;
+            self.heading(out)?;
             return lines.show(out, &matches, style);
         }
         let shown = excerpt(self.text, &matches, LINE);
@@ -134,6 +131,14 @@ impl Explanation<'_> {
             true => Ok(()),
             false => writeln!(out, "       {style}{}{style:#}", shown.marks),
         }
+    }
+
+    /// The verdict on several lines.
+    fn heading(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let decision = self.answer.get("decision").and_then(Value::as_str).unwrap_or_default();
+        let style = style(decision);
+        let lines = count(Lines::new(self.text).len(), "line");
+        writeln!(out, "{style}{decision:<5}{style:#}  {DIM}{lines}{DIM:#}")
     }
 
     fn command(&self, out: &mut impl Write, index: usize, command: &Value) -> std::io::Result<()> {
@@ -195,27 +200,11 @@ impl Explanation<'_> {
             }
             return Ok(());
         }
-        let fired: BTreeSet<&str> =
-            self.considered().iter().filter(|one| one["why_not"].is_null()).map(|one| text(one, "rule")).collect();
-        let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for one in self.considered() {
-            let (rule, why) = (text(one, "rule"), one["why_not"].as_str());
-            if let Some(why) = why.filter(|_| !fired.contains(rule)) {
-                reasons.entry(why).or_default().insert(rule);
-            }
-        }
-        // What is said of many rules is far from the command; what says more of it comes first.
-        let mut reasons: Vec<(&str, BTreeSet<&str>)> = reasons.into_iter().collect();
-        reasons.sort_by_key(|(why, rules)| (FAR.iter().any(|far| why.starts_with(far)), rules.len()));
-        for (why, rules) in reasons {
-            let mut names: Vec<String> = rules.iter().take(NAMES).map(|rule| plain(rule)).collect();
-            if rules.len() > NAMES {
-                names.push(format!("and {} more (--all)", rules.len() - NAMES));
-            }
-            let shown = format!("{}: {}", plain(why), names.join(", "));
-            for (index, line) in self.wrapped(&shown, 9).iter().enumerate() {
-                writeln!(out, "  {DIM}{:<5}{DIM:#}  {line}", if index == 0 { "not" } else { "" })?;
-            }
+        let fired = |one: &Value| list(self.answer.get("findings")).iter().any(|found| found["rule"] == one["rule"]);
+        let silent: BTreeSet<&str> =
+            self.considered().iter().filter(|one| !fired(one)).map(|one| text(one, "rule")).collect();
+        if !silent.is_empty() {
+            writeln!(out, "  {DIM}{} did not fire; --all shows why{DIM:#}", count(silent.len(), "rule"))?;
         }
         Ok(())
     }

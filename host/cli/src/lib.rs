@@ -9,6 +9,8 @@
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
 //! | `duration` | times as people write them |
+//! | `exempt` | rules lifted in the user's own file, by a person |
+//! | `exemption_text` | an exemption put into the text of a rule file |
 //! | `explain` | how a command is read and judged |
 //! | `history` | the history files of shells |
 //! | `history_report` | judging a history |
@@ -40,6 +42,8 @@ mod analysis;
 mod check;
 mod columns;
 mod duration;
+mod exempt;
+mod exemption_text;
 mod explain;
 mod history;
 mod history_report;

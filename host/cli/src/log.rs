@@ -1,6 +1,6 @@
 //! `toolgate log`: what the audit log says, entry by entry or summed up by rule and day.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,6 +35,9 @@ Examples:
   toolgate log --rule 'builtin:*' --action denied
   toolgate log --rule '*Paths: *'               calls with protected paths
   toolgate log -n 0 --json | jq .input          all of it, for programs
+
+A question is shown with its answer, if that is known: of one that the agent put to its user, that the
+call ran. `toolgate allow ID` lets a denied call through once.
 
 Times and days are local; --json keeps the logged times, in UTC. Invalid lines of the log are
 reported on standard error.
@@ -121,6 +124,22 @@ struct Entry {
     time: Timestamp,
 }
 
+/// What came of a question.
+struct Answer {
+    action: Outcome,
+    time: Timestamp,
+    note: String,
+}
+
+impl Answer {
+    /// The answer that an entry is, if it is one.
+    fn of(entry: &Entry) -> Option<Self> {
+        let Record { action, id, note, .. } = &entry.record;
+        let answers = matches!(action, Outcome::Confirmed | Outcome::Denied) && !id.is_empty();
+        answers.then(|| Answer { action: *action, time: entry.time, note: note.clone() })
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let zone = TimeZone::system();
     let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -144,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         None if arguments.summary => usize::MAX,
         None => 50,
     };
-    let mut entries = std::collections::VecDeque::new();
+    let (mut entries, mut answers) = (VecDeque::new(), HashMap::new());
     for line in log.read().map_err(|error| Failure::new(exit::DATA, error.to_string()))? {
         let entry = line.map_err(|bad| bad.to_string()).and_then(|record| {
             let time = record.time.parse().map_err(|_| format!("{:?} is not a valid time", record.time))?;
@@ -152,13 +171,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         });
         match entry {
             Err(why) => show::complain(&why),
-            Ok(entry) if filter.shows(&entry) => {
-                entries.push_back(entry);
+            Ok(entry) => {
+                answers.extend(Answer::of(&entry).map(|answer| (entry.record.id.clone(), answer)));
+                if filter.shows(&entry) {
+                    entries.push_back(entry);
+                }
                 if entries.len() > most {
                     entries.pop_front();
                 }
             }
-            Ok(_) => {}
         }
     }
     let entries: Vec<Entry> = entries.into();
@@ -170,19 +191,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else if arguments.summary {
         summary(&mut out, &entries, &zone)
     } else {
-        entries.iter().try_for_each(|entry| one(&mut out, entry, &zone))
+        let questions = entries.iter().map(|entry| &entry.record).filter(|record| record.action == Outcome::Asked);
+        let asked: HashSet<&str> = questions.map(|record| record.id.as_str()).collect();
+        // An answer is told with its question.
+        let told = |entry: &&Entry| Answer::of(entry).is_none() || !asked.contains(entry.record.id.as_str());
+        entries.iter().filter(told).try_for_each(|entry| one(&mut out, entry, answers.get(&entry.record.id), &zone))
     };
     show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// An entry for a person: when and what, then the call, then where.
-fn one(out: &mut impl Write, entry: &Entry, zone: &TimeZone) -> std::io::Result<()> {
+/// An entry for a person: when and what, then the call, then why, then where; of a question what came of it.
+fn one(out: &mut impl Write, entry: &Entry, answer: Option<&Answer>, zone: &TimeZone) -> std::io::Result<()> {
     let Entry { record, time } = entry;
     let style = style(record.action);
     let time = time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S");
     let rule = if record.rule.is_empty() { "-" } else { &record.rule };
-    writeln!(out, "{time}  {style}{:<12}{style:#}  {}", record.action.name(), show::whole(rule, show::LINE))?;
+    let id = if record.id.is_empty() { String::new() } else { format!("  {}", plain(&record.id)) };
+    let rule = show::whole(rule, show::LINE);
+    writeln!(out, "{time}  {style}{:<12}{style:#}  {rule}{DIM}{id}{DIM:#}", record.action.name())?;
     let text = match (record.input["command"].as_str(), &record.input) {
         (Some(command), _) => command.to_owned(),
         (None, Value::Object(fields)) if fields.is_empty() => String::new(),
@@ -201,6 +228,12 @@ fn one(out: &mut impl Write, entry: &Entry, zone: &TimeZone) -> std::io::Result<
             writeln!(out, "  {style}{}{style:#}", shown.marks)?;
         }
     }
+    if !record.reason.is_empty() {
+        writeln!(out, "  {}", show::whole(&record.reason, show::REASON))?;
+    }
+    if record.action == Outcome::Asked && !record.id.is_empty() {
+        answered(out, answer, zone)?;
+    }
     let rest = [("", &record.tool), ("in ", &record.cwd), ("by ", &record.agent), ("", &record.note)];
     let rest: Vec<String> = rest
         .iter()
@@ -208,6 +241,16 @@ fn one(out: &mut impl Write, entry: &Entry, zone: &TimeZone) -> std::io::Result<
         .map(|(label, text)| format!("{label}{}", show::whole(text, show::LINE)))
         .collect();
     writeln!(out, "  {DIM}{}{DIM:#}", rest.join(" "))
+}
+
+/// What came of a question. Whom the agent asks, and a no, is not known here: then the call has not run.
+fn answered(out: &mut impl Write, answer: Option<&Answer>, zone: &TimeZone) -> std::io::Result<()> {
+    let Some(Answer { action, time, note }) = answer else {
+        return writeln!(out, "  {DIM}no answer is known{DIM:#}");
+    };
+    let (style, time) = (style(*action), time.to_zoned(zone.clone()).strftime("%H:%M:%S"));
+    let note = if note.is_empty() { String::new() } else { format!(": {}", show::whole(note, show::LINE)) };
+    writeln!(out, "  {style}{}{style:#} at {time}{DIM}{note}{DIM:#}", action.name())
 }
 
 fn style(action: Outcome) -> Style {
@@ -397,11 +440,33 @@ blocked 8  asked 2
             entry("2026-01-31T10:00:00Z", Outcome::Denied, "user:x", &format!("{}; rm\u{202e} -rf ~", "x".repeat(900)));
         one_of.record.matched = vec!["rm\u{202e} -rf ~".to_owned()];
         one_of.record.tool = "Ba\u{1b}[2Ksh".to_owned();
-        let shown = drawn(|out| one(out, &one_of, &TimeZone::UTC));
+        let shown = drawn(|out| one(out, &one_of, None, &TimeZone::UTC));
         assert_eq!(
             shown,
-            "2026-01-31 10:00:00  denied        user:x\n  [882 bytes omitted]xxxxxxxxxxxxxxxxxx; rm\\u{202e} -rf ~\n  ~~~~~~~~~~~~~~~~~~~                    ^^^^^^^^^^^^^^^^\n  Ba\\u{1b}[2Ksh in /home/dev/project by claude\n"
+            "2026-01-31 10:00:00  denied        user:x\n  [882 bytes omitted]xxxxxxxxxxxxxxxxxx; rm\\u{202e} -rf ~\n  ~~~~~~~~~~~~~~~~~~~                    ^^^^^^^^^^^^^^^^\n  no\n  Ba\\u{1b}[2Ksh in /home/dev/project by claude\n"
         );
+    }
+
+    #[test]
+    fn a_question_is_shown_with_what_came_of_it() {
+        let with = |action, id: &str| {
+            let mut one = entry("2026-01-31T10:00:00Z", action, "user:x", "ls");
+            id.clone_into(&mut one.record.id);
+            one
+        };
+        let answer = |action| Answer::of(&with(action, "1f2e3d4c"));
+        let confirmed = answer(Outcome::Confirmed).expect("an answer");
+        assert!(answer(Outcome::Asked).is_none() && Answer::of(&with(Outcome::Denied, "")).is_none());
+        let cases = [
+            (with(Outcome::Asked, "1f2e3d4c"), Some(&confirmed), "  1f2e3d4c\n  ls\n  no\n  confirmed at 10:00:00\n"),
+            (with(Outcome::Asked, "1f2e3d4c"), None, "  1f2e3d4c\n  ls\n  no\n  no answer is known\n"),
+            (with(Outcome::Asked, ""), None, "  ls\n  no\n  bash in"),
+            (with(Outcome::Blocked, "1f2e3d4c"), None, "  1f2e3d4c\n  ls\n  no\n  bash in"),
+        ];
+        for (question, answer, expected) in cases {
+            let shown = drawn(|out| one(out, &question, answer, &TimeZone::UTC));
+            assert!(shown.contains(expected), "{shown}");
+        }
     }
 
     #[test]

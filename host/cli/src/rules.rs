@@ -18,7 +18,7 @@ use toolgate_host::private::{is_missing, read_regular};
 use crate::columns::{count, width, wrapped};
 use crate::options::PackOptions;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
-use crate::{analysis, runtime, show};
+use crate::{analysis, exempt, runtime, show};
 
 /// What rule files may hold, for editors.
 const SCHEMA: &str = include_str!("../rules.schema.json");
@@ -50,9 +50,13 @@ active rule files together. Nothing is run.
 
 Exit codes: 0 all pass, 1 some fail, 64 invalid arguments, 66 no such file, 70 and above internal errors.")]
     Test(Test),
-    /// Report errors in rule files
+    /// Report errors in rule files, and what in them can never do anything
     #[command(after_help = "\
-Exit codes: 0 no errors, 1 errors, 64 invalid arguments, 66 no such file, 70 and above internal errors.")]
+Warnings are about entries that never do anything: a pattern or a program's name that matches nothing,
+a variable in a path, an exemption or an override for a rule that does not exist, two rules of one
+name.
+
+Exit codes: 0 nothing to report, 1 errors or warnings, 64 invalid arguments, 66 no such file, 70 and above internal errors.")]
     Lint(Lint),
     /// Print the JSON Schema of rule files
     #[command(after_help = "\
@@ -62,6 +66,8 @@ For editors with a YAML language server, this goes on the first line of the file
     Schema,
     /// Create a rule file, unless one exists
     Init(Init),
+    /// Lift rules in your own rule file
+    Exempt(exempt::Arguments),
 }
 
 /// Whose rules are active.
@@ -174,6 +180,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Lint(arguments) => lint(arguments),
         Command::Schema => print(|out| out.write_all(SCHEMA.as_bytes())),
         Command::Init(arguments) => init(arguments.project),
+        Command::Exempt(arguments) => exempt::run(arguments, every),
     }
 }
 
@@ -350,6 +357,16 @@ pub(crate) fn pack_of(rule: &str) -> Result<Option<String>, Failure> {
     Ok(own.map(|one| text(one, "source").to_owned()))
 }
 
+/// Every rule of the packs and of the rule files here, in force or not, as the component lists it.
+///
+/// # Errors
+/// If that is not known.
+fn every() -> Result<Vec<Value>, Failure> {
+    let at = Where { cwd: None, packs: PackOptions::default() };
+    let answer = first(ask(&at, true, &[json!({ "question": "list" })])?);
+    Ok(list(answer.get("rules")).to_vec())
+}
+
 /// After which events a test is.
 fn after(events: &[&str]) -> String {
     let events: Vec<String> = events.iter().map(|event| plain(event)).collect();
@@ -461,10 +478,15 @@ impl File {
         Some(File { path, layer, content })
     }
 
-    fn question(&self) -> Option<Value> {
+    /// What is wrong with it, where these rule files are in force as well.
+    fn question(&self, beside: &[File]) -> Option<Value> {
         let content = self.content.as_ref().ok()?;
+        let others = beside.iter().filter(|other| other.path != self.path);
+        let others =
+            others.filter_map(|other| Some(json!({ "layer": other.layer, "content": other.content.as_ref().ok()? })));
         Some(json!({
             "question": "lint", "file": self.path.display().to_string(), "layer": self.layer, "content": content,
+            "beside": others.collect::<Vec<_>>(),
         }))
     }
 }
@@ -507,7 +529,11 @@ impl Files {
 
     /// What the component says of each file that could be read.
     fn judged(files: &[File]) -> Result<Vec<Map<String, Value>>, Failure> {
-        let questions: Vec<Value> = files.iter().filter_map(File::question).collect();
+        let cwd = dirs::folder(None)?;
+        let known = rule_files(&cwd, &dirs::root_of(&cwd))?;
+        let beside: Vec<File> =
+            known.rules().filter_map(|(layer, path)| File::read(path.to_path_buf(), layer)).collect();
+        let questions: Vec<Value> = files.iter().filter_map(|file| file.question(&beside)).collect();
         ask(&Where { cwd: None, packs: PackOptions::default() }, false, &questions)
     }
 }
@@ -540,7 +566,8 @@ pub(crate) fn wrong_with(of: &[PathBuf]) -> Result<Vec<String>, Failure> {
 
 fn problem_line(problem: &Value) -> String {
     let line = problem["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
-    format!("{}{line}: {RED}{}{RED:#}", plain(text(problem, "file")), plain(text(problem, "message")))
+    let (style, kind) = if problem["warning"] == true { (YELLOW, "warning: ") } else { (RED, "") };
+    format!("{}{line}: {style}{kind}{}{style:#}", plain(text(problem, "file")), plain(text(problem, "message")))
 }
 
 /// Which files were looked at.
@@ -574,10 +601,17 @@ fn lint(arguments: &Lint) -> Result<ExitCode, Failure> {
         }
         problems.iter().try_for_each(|problem| writeln!(out, "{}", problem_line(problem)))?;
         looked_at(out, &files, &names)?;
-        match problems.len() {
+        let warnings = problems.iter().filter(|problem| problem["warning"] == true).count();
+        let (read, wrong) = (count(rules, "rule"), problems.len() - warnings);
+        match (wrong, warnings) {
             _ if files.is_empty() => Ok(()),
-            0 => writeln!(out, "{GREEN}no errors{GREEN:#} in {}", count(rules, "rule")),
-            wrong => writeln!(out, "{RED}{}{RED:#}; {} read", count(wrong, "problem"), count(rules, "rule")),
+            (0, 0) => writeln!(out, "{GREEN}no errors{GREEN:#} in {read}"),
+            (0, _) => writeln!(out, "{YELLOW}{}{YELLOW:#}; {read} read", count(warnings, "warning")),
+            (_, 0) => writeln!(out, "{RED}{}{RED:#}; {read} read", count(wrong, "problem")),
+            _ => {
+                let (wrong, warnings) = (count(wrong, "problem"), count(warnings, "warning"));
+                writeln!(out, "{RED}{wrong}{RED:#} and {YELLOW}{warnings}{YELLOW:#}; {read} read")
+            }
         }
     })?;
     Ok(ExitCode::from(if problems.is_empty() { 0 } else { WRONG }))
@@ -591,7 +625,9 @@ fn test(arguments: &Test) -> Result<ExitCode, Failure> {
     } else {
         (files, names) = arguments.files.read()?;
         let linted = Files::judged(&files)?;
-        let problems = problems(&files, &linted);
+        let mut problems = problems(&files, &linted);
+        // What never does anything fails no test.
+        problems.retain(|problem| problem["warning"] != true);
         let answers = match arguments.files.files.is_empty() {
             // Together, as they are in force; what is wrong with them has been found above.
             true if problems.is_empty() => {

@@ -4,6 +4,7 @@
 //! shown as escapes, and what is left out is marked.
 
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
@@ -32,6 +33,25 @@ pub(crate) fn told(written: std::io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(Failure::output),
+    }
+}
+
+/// The change of a file as a unified diff, from nothing if there was none.
+pub(crate) fn diff(out: &mut dyn Write, path: &Path, exists: bool, before: &str, after: &str) -> std::io::Result<()> {
+    let new = path.display().to_string();
+    let old = if exists { new.as_str() } else { "/dev/null" };
+    let text = similar::TextDiff::from_lines(before, after).unified_diff().header(old, &new).to_string();
+    text.lines().try_for_each(|line| diff_line(out, line))
+}
+
+/// A line of a change.
+pub(crate) fn diff_line(out: &mut dyn Write, line: &str) -> std::io::Result<()> {
+    let line = line.split('\t').map(plain).collect::<Vec<_>>().join("\t");
+    match line.as_bytes().first() {
+        _ if line.starts_with("+++") || line.starts_with("---") => writeln!(out, "{BOLD}{line}{BOLD:#}"),
+        Some(b'+') => writeln!(out, "{GREEN}{line}{GREEN:#}"),
+        Some(b'-') => writeln!(out, "{RED}{line}{RED:#}"),
+        _ => writeln!(out, "{line}"),
     }
 }
 

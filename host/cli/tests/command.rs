@@ -1006,7 +1006,7 @@ fn a_permission_is_used_up_by_one_call() {
     grants.add(grant, now).expect("added");
     let listed = scene.run(&["allow", "--list"], b"");
     assert!(text(&listed.stdout).contains(command), "{}", text(&listed.stdout));
-    assert!(bash(&scene, "git reset --hard ").starts_with("ask: "), "another command");
+    assert!(bash(&scene, "git reset --hard;").starts_with("ask: "), "another command");
     assert_eq!(bash(&scene, command), "", "the one that is permitted");
     assert!(bash(&scene, command).starts_with("ask: "), "a second time");
     let actions: Vec<Value> = logged(&scene).iter().map(|entry| entry["action"].clone()).collect();

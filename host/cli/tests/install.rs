@@ -116,7 +116,21 @@ impl Home {
         fs::set_permissions(self.at(path), fs::Permissions::from_mode(0o755)).expect("a mode");
     }
 
-    /// Every file below the home folder, with what it holds.
+    /// Every folder below the home folder.
+    fn folders(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.at("")];
+        let mut next = 0;
+        while let Some(folder) = folders.get(next).cloned() {
+            next += 1;
+            let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+            folders.extend(entries.filter(|path| path.is_dir()));
+        }
+        folders.retain(|path| !path.starts_with(self.at(".local")));
+        folders.sort();
+        folders
+    }
+
+    /// Every file below the home folder, with what it holds; not which folders Toolgate made.
     fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut folders = vec![self.at("")];
         let mut files = Vec::new();
@@ -125,7 +139,7 @@ impl Home {
                 let path = entry.expect("an entry").path();
                 if path.is_dir() {
                     folders.push(path);
-                } else {
+                } else if !path.starts_with(self.at(".local/state/toolgate")) {
                     files.push((path.clone(), fs::read(path).expect("read")));
                 }
             }
@@ -197,7 +211,7 @@ fn an_empty_home_is_empty_again_afterwards() {
     for (agent, user, project) in AGENTS {
         for (option, path) in [("--user", (*user).to_owned()), ("--project", format!("project/{project}"))] {
             let home = Home::new();
-            let before = home.files();
+            let (before, folders) = (home.files(), home.folders());
             let (code, shown) = home.run(&["install", agent, option, "--dry-run"]);
             assert!(code == 0 && shown.contains("+++") && home.files() == before, "{agent} {option}: {shown}");
             let (code, text) = home.run(&["install", agent, option]);
@@ -216,8 +230,47 @@ fn an_empty_home_is_empty_again_afterwards() {
             assert_eq!(code, 0, "{agent} {option}: {text}");
             // Nor is a copy left of what Toolgate alone had written.
             assert_eq!(home.files().len(), before.len(), "{agent} {option}");
+            assert_eq!(home.folders(), folders, "{agent} {option}: {text}");
         }
     }
+}
+
+/// A folder that was there before stays, and so does one that somebody has put something in.
+#[test]
+fn only_folders_that_it_made_are_removed() {
+    if left_out() {
+        return;
+    }
+    for (before, put, left) in [(Some(".codex"), None, true), (None, Some(".codex/notes"), true), (None, None, false)] {
+        let home = Home::new();
+        before.into_iter().for_each(|folder| fs::create_dir(home.at(folder)).expect("a folder"));
+        assert_eq!(home.run(&["install", "codex"]).0, 0);
+        put.into_iter().for_each(|file| home.write(file, "mine"));
+        assert_eq!(home.at_terminal("uninstall codex", None).0, 0);
+        assert_eq!(home.at(".codex").is_dir(), left, "{before:?} {put:?}");
+        assert!(!home.at(".local/state/toolgate/folders.json").exists() || put.is_some(), "{before:?}");
+    }
+}
+
+/// Problems come first, the last line counts them, and an empty folder is no agent.
+#[test]
+fn doctor_begins_with_problems_and_ends_with_their_number() {
+    let home = Home::new();
+    fs::create_dir(home.at(".claude")).expect("a folder");
+    let (code, text) = home.run(&["doctor"]);
+    assert!(code == 0 && text.starts_with("no agent found\n") && !text.contains("Claude"), "{text}");
+    assert!(text.lines().last().is_some_and(|line| line.starts_with("no problems in ")), "{text}");
+    home.write(".config/toolgate/toolgate.yaml", "rules: [{program: git push}]");
+    home.write(".codex/config.toml", "");
+    let (code, text) = home.run(&["doctor"]);
+    let first = text.lines().next().unwrap_or_default().to_owned();
+    assert!(code == 1 && (first == "Codex" || first == "Your files"), "{text}");
+    let levels = text.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let levels: Vec<&str> = levels.filter(|level| ["ok", "warn", "fail"].contains(level)).collect();
+    let of = |level: &str| levels.iter().filter(|one| **one == level).count();
+    assert!(of("warn") > 0, "{text}");
+    let last = text.lines().last().unwrap_or_default();
+    assert!(last.contains(&format!("{} warning", of("warn"))) && last.contains("check"), "{text}");
 }
 
 #[test]
@@ -492,7 +545,9 @@ fn the_trial_goes_through_the_configured_command() {
         }
         // A trial is no sign of life, and nothing to log.
         assert_eq!(level(&report, "fired"), "warn", "{agent}");
-        assert!(!home.at(".local").exists(), "{agent}");
+        for file in ["audit.jsonl", "fired", "stopped.json"] {
+            assert!(!home.at(".local/state/toolgate").join(file).exists(), "{agent} {file}");
+        }
     }
 }
 
@@ -1178,7 +1233,7 @@ fn doctor_says_which_agents_run_these_hooks_as_well() {
         assert_eq!(home.run(&["install", agent, scope]).0, 0, "{agent} {scope}");
     }
     for (folder, says, expected) in cases {
-        fs::create_dir_all(home.at(folder)).expect("a folder");
+        home.write(&format!("{folder}/state"), "");
         let checks = imports(&home, &["doctor"]);
         let found = checks.iter().find(|check| check["says"].as_str().is_some_and(|found| found.contains(says)));
         assert_eq!(found.map(|check| &check["level"]), Some(&json!(expected)), "{says}: {checks:?}");

@@ -390,21 +390,27 @@ fn plugins_deny_permissions_and_give_none() {
     let scene = scene();
     let plain = scene.at("home/plain.wasm").display().to_string();
     let with: &[&str] = &["--plugin", &plain];
-    // What permission is asked for, with these plugins, and the decision. The guard has judged the call itself.
-    let cases: [(&str, &[&str], Value); 5] = [
-        ("ls", with, Value::Null),
+    // What permission is asked for, with these plugins, and how the denial begins, if it is one. The guard has judged the call
+    // itself.
+    let cases: [(&str, &[&str], Option<&str>); 5] = [
+        ("ls", with, None),
         (
             "never-permit",
             with,
-            json!({ "behavior": "deny", "message": "Security Policy Violation: it is not to be permitted (rule plugin:plain:unnamed)." }),
+            Some("Security Policy Violation: it is not to be permitted (rule plugin:plain:unnamed)."),
         ),
-        ("perhaps-permit", with, Value::Null),
-        ("never-permit", &[], Value::Null),
-        ("rm -rf ~", with, Value::Null),
+        ("perhaps-permit", with, None),
+        ("never-permit", &[], None),
+        ("rm -rf ~", with, None),
     ];
-    for (command, options, decision) in cases {
+    for (command, options, denial) in cases {
         let answer = hook(&scene, "PermissionRequest", "Bash", json!({ "command": command }), options);
-        assert_eq!(answer["decision"], decision, "{command} {options:?}");
+        let decision = &answer["decision"];
+        assert_eq!(decision["behavior"].as_str(), denial.map(|_| "deny"), "{command} {options:?}: {answer}");
+        let message = decision["message"].as_str().unwrap_or_default();
+        assert!(message.starts_with(denial.unwrap_or_default()), "{command} {options:?}: {message}");
+        // No exemption lifts what a plugin says.
+        assert!(!message.contains("rules exempt"), "{message}");
     }
     let gone = scene.at("home/gone.wasm").display().to_string();
     let answer = hook(&scene, "PermissionRequest", "Bash", json!({ "command": "ls" }), &["--plugin", &gone]);

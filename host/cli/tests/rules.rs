@@ -346,7 +346,7 @@ fn explain_shows_words_commands_and_rules() {
         "  through  sudo\n".to_owned(),
         format!("  delete   {home}  possible\n"),
         "  block  builtin:remove-home  on 3\n".to_owned(),
-        "  not    ".to_owned(),
+        " did not fire; --all shows why\n\nblock  cd src && sudo".to_owned(),
     ] {
         assert!(shown.contains(&row), "{row:?} is not in {shown}");
     }
@@ -355,6 +355,7 @@ fn explain_shows_words_commands_and_rules() {
     assert!(all.contains("not on 1   builtin:git-force-push  none of the options --force, "), "{all}");
     let passed = scene.run(&["explain", "ls"]).out;
     assert!(passed.starts_with("pass   ls\n") && passed.contains("  none fired\n"), "{passed}");
+    assert!(passed.ends_with("\npass   ls\n") && !passed.contains("builtin:"), "the verdict is last as well: {passed}");
     let answer = scene.run(&["explain", "--json", "git push -f"]).json();
     assert_eq!((&answer["decision"], &answer["commands"][0]["words"][2]["value"]), (&json!("ask"), &json!("-f")));
     assert!(answer["considered"].as_array().expect("a list").len() > 3);
@@ -365,6 +366,7 @@ fn explain_shows_words_commands_and_rules() {
         assert!(shown.contains(row), "{row} is not in {shown}");
     }
     assert!(shown.lines().all(|line| line.chars().count() < 1_500), "{shown}");
+    assert!(shown.ends_with("\nblock  3 lines\n"), "{shown}");
     let shown = scene.run_with(&["explain"], EVIL.as_bytes(), &[]);
     assert!(shown.is_plain() && shown.out.contains("\\u{202e}"), "{}", shown.out);
 }
@@ -434,6 +436,38 @@ fn lint_and_test_say_where_and_why() {
     }
     let answer = scene.run(&["rules", "test", "--json"]).json();
     assert_eq!((&answer["count"], answer["failed"].as_array().map(Vec::len)), (&json!(3), Some(2)));
+}
+
+/// What is read and never does anything; rules of the other files that are in force may be named.
+#[test]
+fn lint_warns_of_what_never_fires() {
+    let scene = Scene::new();
+    scene.write(
+        USER,
+        "rules:\n- pattern: \"\\bgit\"\nexemptions:\n- {rule: mine}\n- {rule: theirs}\n- {rule: nobodys}\n",
+    );
+    scene.write("home/.config/toolgate/damage-control-rules.yaml", "rules: [{name: mine, program: x}]");
+    scene.write("home/project/toolgate.yaml", "rules: [{name: theirs, program: x}]");
+    let file = scene.name(USER);
+    let ran = scene.run(&["rules", "lint"]);
+    assert!(ran.code == 1 && ran.is_plain(), "{}", ran.out);
+    for row in [
+        format!("{file}:2: warning: pattern never matches: in double quotes \\b is a backspace to YAML"),
+        format!("{file}:6: warning: no rule is called nobodys, so this exemption lifts nothing\n"),
+        "2 warnings; 3 rules read\n".to_owned(),
+    ] {
+        assert!(ran.out.contains(&row), "{row:?} is not in {}", ran.out);
+    }
+    let problems = scene.run(&["rules", "lint", "--json"]).json();
+    assert_eq!(
+        (&problems["problems"][0]["warning"], problems["problems"].as_array().map(Vec::len)),
+        (&json!(true), Some(2))
+    );
+    assert_eq!(scene.run(&["rules", "test"]).code, 0, "a warning fails no test");
+    scene.write("broken.yaml", "rules:\n- pattern: *.env\n");
+    let ran = scene.run(&["rules", "lint", &scene.name("broken.yaml")]).out;
+    let expected = "broken.yaml:2: the file is not valid YAML: a value that begins with * is a reference";
+    assert!(ran.contains(expected) && !ran.contains("column"), "{ran}");
 }
 
 #[test]

@@ -410,7 +410,7 @@ fn the_verdict_is_the_same_either_way() {
                     let (first, by_resident) = hook(scene, command, with);
                     asked.fetch_add(usize::from(by_resident), Ordering::Relaxed);
                     let (second, by_itself) = hook(scene, command, without);
-                    assert_eq!((first, false), (second, by_itself), "{command}");
+                    assert_eq!((without_id(&first), false), (without_id(&second), by_itself), "{command}");
                 }
             });
         }
@@ -418,6 +418,12 @@ fn the_verdict_is_the_same_either_way() {
     // On a machine that is busy one or the other waits too long and judges itself.
     let asked = asked.into_inner();
     assert!(asked > commands.len() / 2, "{asked} of {}", commands.len());
+}
+
+/// An answer without the id of the denial, which is another one each time.
+fn without_id(answer: &str) -> String {
+    let id = answer.split_once(" Denial ").and_then(|(_, rest)| rest.get(..8));
+    id.map_or_else(|| answer.to_owned(), |id| answer.replace(id, "ID"))
 }
 
 /// A shim's host: what is written to it, and what comes back.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
@@ -13,7 +13,7 @@ use toolgate_agents::agent::{
 };
 use toolgate_agents::dirs;
 use toolgate_agents::text::place;
-use toolgate_host::audit::{Circumstances, NoAudit};
+use toolgate_host::audit::{Audit, Circumstances, NoAudit, Outcome, Record};
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Person, Policy, ToolCall, ToolKind, Verdict, plain};
 
 use crate::approvals::Approved;
@@ -26,7 +26,7 @@ use crate::plugins::Plugins;
 use crate::session::{self, SessionState};
 use crate::terminal_verdicts::TerminalVerdicts;
 use crate::watch::{ObservedEvent, Watch};
-use crate::{ancestry, gate_builder, hook_files, hook_heartbeat, observers, path_hints};
+use crate::{ancestry, gate_builder, hook_files, hook_heartbeat, observers, path_hints, way_on};
 use toolgate_host::user_env;
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
@@ -101,8 +101,21 @@ pub(crate) fn read(agent: &dyn Dialect, event: Option<&str>, payload: &Value) ->
 /// What becomes of a call.
 struct Ruled {
     verdict: Verdict,
+    /// Names a denial that a person can lift.
+    denial: Option<String>,
     /// What the user is to see.
     message: Option<String>,
+}
+
+impl Ruled {
+    fn said(&self) -> Answer {
+        match (said(&self.verdict), &self.denial) {
+            (Answer::Deny(reason), Some(id)) => {
+                Answer::Deny(format!("{}. {}", reason.trim_end_matches('.'), way_on::text(id, &self.verdict)))
+            }
+            (said, _) => said,
+        }
+    }
 }
 
 impl HookHandler<'_> {
@@ -161,8 +174,8 @@ impl HookHandler<'_> {
         }
         match about {
             EventPayload::Call { call, asks } if moment.when == HookKind::Before => {
-                let Ruled { verdict, message } = self.ruled(scene, kept, *call, asks, GateKind::Call, None).await;
-                self.agent.encode(&moment, &said(&verdict), message.as_deref())
+                let ruled = self.ruled(scene, kept, *call, asks, GateKind::Call, None).await;
+                self.agent.encode(&moment, &ruled.said(), ruled.message.as_deref())
             }
             EventPayload::Call { call, .. } if moment.when == HookKind::Permission && self.plugins.perhaps() => {
                 self.permission(&moment, scene, kept, *call).await
@@ -197,6 +210,7 @@ impl HookHandler<'_> {
         if let ObservedEvent::Result { result, .. } = happening {
             // First, as what follows may take its time.
             observers::witness(self.agent, &scene, result, matches!(self.judge, Evaluator::OneShot)).await;
+            answered(self.agent.name(), &result.call);
         }
         let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
         if let (ObservedEvent::Turn { .. }, true) = (happening, texts.is_empty()) {
@@ -214,16 +228,15 @@ impl HookHandler<'_> {
         kept: Option<SessionState>,
         call: ToolCall,
     ) -> String {
-        let Ruled { verdict, message } = self.ruled(scene, kept, call, Asks::Agent, GateKind::Permission, None).await;
-        self.agent.encode(moment, &said(&verdict), message.as_deref())
+        let ruled = self.ruled(scene, kept, call, Asks::Agent, GateKind::Permission, None).await;
+        self.agent.encode(moment, &ruled.said(), ruled.message.as_deref())
     }
 
     /// Whether a text may be typed that is one of the agent's calls. What was approved for the call that types it is not
     /// asked about again, and nothing else is: there is nobody who waits for a question at that time. The error is the
     /// reason.
     pub async fn typed(&self, scene: SessionContext, call: ToolCall, approved: &Approved) -> Result<(), String> {
-        let verdict = self.ruled(scene, None, call, Asks::Nobody, GateKind::Call, Some(approved)).await.verdict;
-        match said(&verdict) {
+        match self.ruled(scene, None, call, Asks::Nobody, GateKind::Call, Some(approved)).await.said() {
             Answer::Nothing => Ok(()),
             Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => Err(reason),
             Answer::Rewrite(_) => Err("typed text cannot be rewritten".to_owned()),
@@ -269,7 +282,7 @@ impl HookHandler<'_> {
         };
         // Nearly every call: there is nothing to decide, log or remember.
         let silent = matches!(verdict.decision, Decision::Pass) && verdict.findings.is_empty();
-        let Decided { verdict, warnings, .. } = match (silent, covered) {
+        let Decided { verdict, warnings, denial, .. } = match (silent, covered) {
             (true, _) => Decided::new(verdict),
             // It was decided with the call that types it, and logged.
             (_, true) => Decided::new(Verdict::pass()),
@@ -297,7 +310,7 @@ impl HookHandler<'_> {
         let messages: Vec<String> =
             complaints(severe).into_iter().chain(warnings).chain(hook_files::told_once()).collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
-        Ruled { verdict, message }
+        Ruled { verdict, denial, message }
     }
 
     fn question(&self, scene: SessionContext, call: Option<ToolCall>) -> Question {
@@ -331,7 +344,8 @@ impl HookHandler<'_> {
     }
 
     async fn refusing(&self, verdict: &Verdict, call: Option<&ToolCall>) -> Ruled {
-        Ruled { verdict: refusing(self.policy(Asks::Nobody, BTreeMap::new()), verdict, call).await, message: None }
+        let verdict = refusing(self.policy(Asks::Nobody, BTreeMap::new()), verdict, call).await;
+        Ruled { verdict, denial: None, message: None }
     }
 
     /// What becomes of calls, and where it is logged.
@@ -356,8 +370,8 @@ impl HookHandler<'_> {
 /// What is logged as this agent's.
 fn logging(agent: &str, others: BTreeMap<String, String>) -> Policy {
     let policy = Policy::new().circumstances(Circumstances { others, ..circumstances(agent) });
-    match (dirs::audit(), dirs::grants()) {
-        (Ok(audit), Ok(grants)) => policy.audit(audit).grants(grants),
+    match (dirs::audit(), dirs::grants(), dirs::stopped()) {
+        (Ok(audit), Ok(grants), Ok(stopped)) => policy.audit(audit).grants(grants).stopped(stopped),
         // Where no log can be, nothing is logged, and so nothing runs that would have to be.
         _ => policy.audit(NoAudit),
     }
@@ -453,6 +467,28 @@ fn said(verdict: &Verdict) -> Answer {
 pub fn denial(agent: &dyn Dialect, moment: &HookEvent, verdict: &Verdict) -> String {
     let answer = if moment.when.gates() { said(verdict) } else { Answer::Nothing };
     agent.encode(moment, &answer, None)
+}
+
+/// Logs that the agent's user said yes to what the agent asked them: the call has run. Nothing depends on it.
+fn answered(agent: &str, call: &ToolCall) {
+    let (Ok(stopped), Ok(audit)) = (dirs::stopped(), dirs::audit()) else { return };
+    let now = SystemTime::now();
+    let question = match stopped.ran(call, agent, now) {
+        Ok(Some(question)) => question,
+        Ok(None) => return,
+        Err(error) => return tracing::warn!(%error, "what came of questions is unknown"),
+    };
+    let mut verdict = Verdict::block(question.rules.join(", "), "");
+    if let Some(by) = question.findings.first() {
+        verdict = Verdict::block(by.rule.clone(), by.reason.clone());
+    }
+    verdict.decision = Decision::Pass;
+    let mut record = Record::new(Outcome::Confirmed, call, &verdict, now, Duration::ZERO, &circumstances(agent));
+    record.id = question.id;
+    "asked by the agent; the call ran".clone_into(&mut record.note);
+    if let Err(error) = audit.append(&record) {
+        tracing::warn!(%error, "the answer to a question is not logged");
+    }
 }
 
 /// Remembers that the process which calls is an agent, once there is something that it might want to lift.

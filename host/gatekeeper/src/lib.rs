@@ -29,6 +29,7 @@
 //! | `session` | what is kept between the calls of a session |
 //! | `terminal_verdicts` | what verdicts leave for the shared terminal |
 //! | `watch` | looking at what happens in a session |
+//! | `way_on` | how a person goes on after a denial |
 
 pub mod ancestry;
 pub mod approvals;
@@ -58,3 +59,4 @@ pub mod resident;
 mod session;
 pub mod terminal_verdicts;
 pub mod watch;
+pub mod way_on;

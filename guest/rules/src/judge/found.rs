@@ -4,11 +4,13 @@ use crate::call::{Action, Evidence, Finding};
 use crate::judge::Considered;
 use crate::path_rule::PathRule;
 use crate::rule::{IfUnset, Rule};
-use crate::rule_id::RuleId;
+use crate::rule_id::{Layer, RuleId};
 
 /// What a rule found.
 pub(crate) struct Found {
     pub(crate) rule: RuleId,
+    /// Whether an exemption may lift the rule: it keeps no file of the gate's own, and is no path rule of a project's.
+    pub(super) may_be_lifted: bool,
     /// What of it counts if it only comes of unset variables being empty.
     pub(super) if_unset: IfUnset,
     pub(super) action: Action,
@@ -18,11 +20,14 @@ pub(crate) struct Found {
 
 impl Found {
     pub(super) fn of(rule: &Rule, action: Action, reason: String, evidence: Vec<Evidence>) -> Self {
-        Found { rule: rule.id.clone(), if_unset: rule.if_unset, action, reason, evidence }
+        let (rule, if_unset, may_be_lifted) = (rule.id.clone(), rule.if_unset, !rule.keeps_the_gate);
+        Found { rule, may_be_lifted, if_unset, action, reason, evidence }
     }
 
     pub(super) fn of_path(rule: &PathRule, action: Action, reason: String, evidence: Evidence) -> Self {
-        Found { rule: rule.id(), if_unset: IfUnset::PartialName, action, reason, evidence: vec![evidence] }
+        let may_be_lifted = !rule.keeps_the_gate && rule.layer != Layer::Project;
+        let (rule, if_unset, evidence) = (rule.id(), IfUnset::PartialName, vec![evidence]);
+        Found { rule, may_be_lifted, if_unset, action, reason, evidence }
     }
 
     pub(super) fn into_finding(self) -> Finding {

@@ -331,7 +331,7 @@ impl<'a> Evaluation<'a> {
         }
         let id = rule.id();
         self.guard.exemptions.iter().filter(|one| id.is_meant_by(&one.rules)).any(|exemption| {
-            let Some(paths) = &exemption.paths else { return false };
+            let Some(paths) = &exemption.paths else { return exemption.is_whole() };
             let covers = |path: &Value| matches!(path, Value::Known(_)) && paths.cover(path, home);
             covers(&touched.path) && real.is_none_or(|real| covers(&Value::Known(real.to_owned())))
         })
@@ -354,7 +354,10 @@ impl<'a> Evaluation<'a> {
         let mut below = Vec::new();
         for path in std::iter::once(touched.path.text()).chain(real) {
             if let Some(asked) = PathQuery::above(path, home) {
-                below.extend(self.guard.below(&asked));
+                let lifted = |rule: &PathRule| {
+                    !rule.keeps_the_gate && rule.layer != Layer::Project && self.guard.lifts(&rule.id())
+                };
+                below.extend(self.guard.below(&asked).into_iter().filter(|rule| !lifted(rule)));
             }
         }
         let Some(first) = below.first() else { return };

@@ -7,6 +7,7 @@
 //! | `folder` | whether an agent trusts the folder |
 //! | `hooks` | agents with entries in a JSON file |
 //! | `link` | the link by which an agent calls its hook |
+//! | `made` | the folders that were made for such files |
 //! | `off` | settings that switch an agent's hooks off |
 //! | `program` | where the program is, and which commands are it |
 //! | `risks` | why an agent may leave out hooks that are right |
@@ -19,6 +20,7 @@ pub mod file;
 pub mod folder;
 pub mod hooks;
 pub mod link;
+pub mod made;
 pub mod off;
 pub mod program;
 pub mod risks;

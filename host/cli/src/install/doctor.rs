@@ -56,7 +56,7 @@ use super::files;
 use super::imports;
 use super::name;
 use super::plugins;
-use super::report::{self, Report, json_of, show};
+use super::report::{self, Check, Report, json_of};
 use super::terminal;
 use super::trials;
 use crate::columns::count;
@@ -114,17 +114,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         });
         print(|out| writeln!(out, "{answer}"))?;
     } else {
+        let mut sections: Vec<(&str, &[Check])> =
+            reports.iter().map(|report| (report.known.title(), report.checks.as_slice())).collect();
+        sections.push(("Agents that run these hooks as well", &imports));
+        sections.extend([("Shared terminal", &*terminal), ("Plugins", &*plugins), ("Your files", &*files)]);
         print(|out| {
             if reports.is_empty() {
                 writeln!(out, "no agent found")?;
             }
-            reports.iter().try_for_each(|report| show(out, report.known.title(), &report.checks))?;
-            if !imports.is_empty() {
-                show(out, "Agents that run these hooks as well", &imports)?;
-            }
-            show(out, "Shared terminal", &terminal)?;
-            show(out, "Plugins", &plugins)?;
-            show(out, "Your files", &files)
+            report::show_all(out, sections)
         })?;
     }
     Ok(if to_do { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
@@ -153,7 +151,7 @@ fn content(known: &Known, file: &File, second: Option<&'static str>) -> Result<O
 
 fn examine(known: &'static Known) -> Report {
     let path = program::on_path(known.program);
-    let folder = known.folder().ok().filter(|folder| folder.is_dir());
+    let folder = known.folder().ok().filter(|folder| imports::has_files(folder));
     let mut report = Report { known, found: path.is_some() || folder.is_some(), installed: false, checks: Vec::new() };
     match (&path, &folder) {
         (Some(path), _) => report.ok("present", path.display().to_string()),

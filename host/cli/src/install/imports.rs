@@ -108,12 +108,17 @@ static IMPORTERS: &[Importer] = &[
     },
 ];
 
+/// Whether a folder holds anything. An empty one is left of an agent that is gone, or of an attempt.
+pub(super) fn has_files(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
 impl Importer {
     /// Where it was found.
     fn found(&self) -> Option<PathBuf> {
         let home = dirs::home().map(PathBuf::from);
         let folder =
-            |home: &PathBuf| self.folders.iter().map(|folder| home.join(folder)).find(|folder| folder.is_dir());
+            |home: &PathBuf| self.folders.iter().map(|folder| home.join(folder)).find(|folder| has_files(folder));
         self.programs.iter().find_map(|program| on_path(program)).or_else(|| folder(home.as_ref()?))
     }
 }

@@ -37,7 +37,7 @@ use toolgate_agents::settings::link::Target;
 use toolgate_agents::settings::off::{Own, Where};
 use toolgate_agents::settings::program::{self, Standing};
 use toolgate_agents::settings::table::{self, Hooks, Known, NO_LENS, Scope, Way};
-use toolgate_agents::settings::{before, hooks, risks, shims, trust};
+use toolgate_agents::settings::{before, hooks, made, risks, shims, trust};
 use toolgate_agents::{Failure, exit, shim};
 use toolgate_gatekeeper::packs::Packs;
 use toolgate_gatekeeper::plugins::installed;
@@ -49,8 +49,8 @@ pub(crate) use doctor::{Arguments as Doctor, run as doctor};
 
 use crate::lens::Switch;
 use crate::options::{PackOptions, PluginOptions};
-use crate::show::{BOLD, GREEN, RED, YELLOW, print};
-use crate::{person, rules, runtime};
+use crate::show::{GREEN, YELLOW, print};
+use crate::{person, rules, runtime, show};
 use packs::Chosen;
 
 #[derive(Args)]
@@ -86,7 +86,8 @@ pub(crate) struct Arguments {
 #[derive(Args)]
 #[command(after_help = "\
 The rest of the agent's configuration is kept. A backup NAME.toolgate-backup is written before each
-change; a file with only Toolgate's own entries is deleted without a backup.
+change; a file with only Toolgate's own entries is deleted without a backup, and so are folders that
+Toolgate made and that are empty then.
 
 Uninstalling requires a confirmation word at a terminal that no agent controls. --dry-run works
 anywhere.
@@ -400,12 +401,12 @@ impl Change {
                 self.show(file, text)?;
                 agreed()?;
                 make()?;
-                if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
+                if self.dry_run { "not changed".to_owned() } else { written(file, text)? }
             }
             Next::Gone { own } => {
                 self.show(file, "")?;
                 agreed()?;
-                if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove(!own)?.as_deref()) }
+                if self.dry_run { "not removed".to_owned() } else { removed(file, !own)? }
             }
         };
         print(|out| {
@@ -419,27 +420,31 @@ impl Change {
     fn show(&self, file: &File, after: &str) -> Result<(), Failure> {
         let before = file.text()?;
         let whole = before.is_empty() || after.is_empty();
-        let path = file.path.display().to_string();
-        let shown = if whole && matches!(self.agent.way, Way::Shim(_)) && !self.dry_run {
-            let (mark, text) = if after.is_empty() { ('-', before) } else { ('+', after) };
-            format!("{mark} {path} ({})", crate::columns::count(text.lines().count(), "line"))
-        } else {
-            let (old, new) = (if file.exists() { &path } else { "/dev/null" }, &path);
-            similar::TextDiff::from_lines(before, after).unified_diff().header(old, new).to_string()
-        };
         print(|out| {
-            shown.lines().try_for_each(|line| {
-                let line = line.split('\t').map(plain).collect::<Vec<_>>().join("\t");
-                match line.as_bytes().first() {
-                    _ if line.starts_with("+++") || line.starts_with("---") => writeln!(out, "{BOLD}{line}{BOLD:#}"),
-                    Some(b'+') => writeln!(out, "{GREEN}{line}{GREEN:#}"),
-                    Some(b'-') => writeln!(out, "{RED}{line}{RED:#}"),
-                    _ => writeln!(out, "{line}"),
-                }
-            })
+            if !(whole && matches!(self.agent.way, Way::Shim(_)) && !self.dry_run) {
+                return show::diff(out, &file.path, file.exists(), before, after);
+            }
+            let (mark, text) = if after.is_empty() { ('-', before) } else { ('+', after) };
+            let lines = crate::columns::count(text.lines().count(), "line");
+            show::diff_line(out, &format!("{mark} {} ({lines})", file.path.display()))
         })?;
         Ok(())
     }
+}
+
+/// Writes a file, and remembers the folders that were made for it.
+fn written(file: &File, text: &str) -> Result<String, Failure> {
+    let folders = made::missing(&file.path);
+    let backup = file.write(text)?;
+    made::note(&folders);
+    Ok(changed("written", backup.as_deref()))
+}
+
+/// Removes a file, and the folders that were made for it and are empty now.
+fn removed(file: &File, kept: bool) -> Result<String, Failure> {
+    let backup = file.remove(kept)?;
+    let folder = made::remove(&file.path).map(|folder| format!(" with its folder {}", folder.display()));
+    Ok(changed(&format!("removed{}", folder.unwrap_or_default()), backup.as_deref()))
 }
 
 fn changed(what: &str, backup: Option<&Path>) -> String {

@@ -1,10 +1,14 @@
 //! What `doctor` says: checks, how severe each is, and how they are shown.
 
+use std::cmp::Reverse;
+use std::io::Write;
+
 use serde_json::{Value, json};
 use toolgate_agents::settings::risks::Level;
 use toolgate_agents::settings::table::Known;
 use toolgate_host::plain;
 
+use crate::columns::count;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
 
 pub(super) struct Check {
@@ -53,8 +57,31 @@ pub(super) fn json_of(checks: &[Check]) -> Value {
     checks.iter().map(one).collect()
 }
 
-pub(super) fn show(out: &mut dyn std::io::Write, title: &str, checks: &[Check]) -> std::io::Result<()> {
+/// All sections, those with problems first, and how many there are at the end.
+pub(super) fn show_all(out: &mut dyn Write, mut sections: Vec<(&str, &[Check])>) -> std::io::Result<()> {
+    let worst = |checks: &[Check]| checks.iter().map(|check| check.level).max();
+    sections.retain(|(_, checks)| !checks.is_empty());
+    sections.sort_by_key(|(_, checks)| Reverse(worst(checks)));
+    sections.iter().try_for_each(|(title, checks)| show(out, title, checks))?;
+    let all = || sections.iter().flat_map(|(_, checks)| *checks);
+    let of = |level| all().filter(|check| check.level == level).count();
+    let (failed, warned, done) = (of(Level::Fail), of(Level::Warn), count(all().count(), "check"));
+    match (failed, warned) {
+        (0, 0) => writeln!(out, "{GREEN}no problems{GREEN:#} in {done}"),
+        (0, _) => writeln!(out, "{YELLOW}{}{YELLOW:#} in {done}", count(warned, "warning")),
+        (_, 0) => writeln!(out, "{RED}{}{RED:#} in {done}", count(failed, "problem")),
+        _ => {
+            let (failed, warned) = (count(failed, "problem"), count(warned, "warning"));
+            writeln!(out, "{RED}{failed}{RED:#} and {YELLOW}{warned}{YELLOW:#} in {done}")
+        }
+    }
+}
+
+/// A section, its problems first.
+fn show(out: &mut dyn Write, title: &str, checks: &[Check]) -> std::io::Result<()> {
     writeln!(out, "{BOLD}{title}{BOLD:#}")?;
+    let mut checks: Vec<&Check> = checks.iter().collect();
+    checks.sort_by_key(|check| Reverse(check.level));
     for check in checks {
         let style = match check.level {
             Level::Ok => GREEN,
