@@ -373,7 +373,7 @@ impl Case<'_> {
         let stopped = policy.stopped.clone().filter(|_| asked || denied)?;
         let mut call = StoppedCall::new(self.id.clone(), self.call, found, (policy.now)())?;
         (call.asked, call.agent) = (asked, policy.circumstances.agent.clone());
-        let kept = apart(move || stopped.add(call)).await;
+        let kept = on_disk(move || stopped.add(call)).await;
         match kept.map(|kept| kept.map_err(|error| error.to_string())) {
             Ok(Ok(())) => Some(self.id.clone()).filter(|_| denied),
             Ok(Err(error)) | Err(error) => {

@@ -43,7 +43,7 @@ fn without_one(path: &str) -> Option<String> {
     let at =
         names.windows(3).position(|names| AGENTS.contains(&names[0]) && names[1] == WORK_TREES && said(names[2]))?;
     // Below a `..`, or a name that may be one, it may be somewhere else.
-    let goes_up = names.iter().any(|name| *name == "..");
+    let goes_up = names.contains(&"..");
     (!goes_up).then(|| [&names[..at], &names[at + 2..]].concat().join("/"))
 }
 

@@ -147,7 +147,7 @@ pub(super) fn begun_here(subject: &MatchInput<'_>, world: &mut dyn GuardHost) ->
     let (Some(look), Some(cwd)) = (world.look(), subject.command.cwd.as_deref()) else { return false };
     let Some(folder) = work_tree::own_folder(cwd, look.as_ref()) else { return false };
     let idle = |state: &&str| look.look(&format!("{folder}/{state}")) == Presence::Absent;
-    if names_repository(subject.command) || !STATES.iter().all(|state| idle(&state)) {
+    if names_repository(subject.command) || !STATES.iter().all(idle) {
         return false;
     }
     let before = subject.script().commands.iter().take(subject.index).filter(|command| command.runs != Runs::Never);
