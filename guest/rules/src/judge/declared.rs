@@ -25,14 +25,18 @@ impl<'a> Evaluation<'a> {
         let (script, text, call) = (&declared.script, &declared.text, self.call);
         let scene =
             ScriptContext::new(script, self.guard.tables(), self.map, call.home.as_deref(), look, self.real_map)
-                .writing(&call.contents);
+                .writing(&call.contents)
+                .after(&call.earlier.repositories);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         for subject in &subjects {
             self.rules(subject, text, world);
             self.effects(subject, script, text, world);
+            self.not_held(subject, text, world, look);
         }
         self.runs(&scene, &subjects, text, world, look);
         self.prompts(&subjects, text, world, look);
+        self.work_trees(&subjects, text, world, look);
+        self.variables_lost(&subjects, text, world);
         // The text is nothing that the agent has written: its places are those of the fields.
         let own = |one: Evidence| named(declared, one);
         for touched in self.touched.iter_mut().skip(touched) {

@@ -243,9 +243,10 @@ impl<'a> Evaluation<'a> {
                     ) => continue,
                     (policy, _) => policy.describe(),
                 };
-                // Whoever is told all hidden names means none of them.
+                // Whoever is told all hidden names means none of them, and whoever removes them all means no secret.
                 let any_name = || as_glob(&touched.path).is_some_and(|pattern| rule.is_any_name(&pattern));
-                if touched.access == Access::List && any_name() {
+                let secret = matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead);
+                if (touched.access == Access::List || touched.access == Access::Delete && secret) && any_name() {
                     continue;
                 }
                 let may = match as_glob(&touched.path).map(|pattern| rule.is_meant(&pattern, &around)) {

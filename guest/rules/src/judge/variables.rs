@@ -3,7 +3,7 @@
 //! Counting its lines, listing its names, keeping it beside another work tree and running tests with it show nothing. What may
 //! show a value asks, and what does is blocked by the path rules.
 
-use toolgate_shell::{Command, Effect, Joiner, Kind, Presence, Runs, Value, Word, absolute};
+use toolgate_shell::{Command, Effect, FileAction, Joiner, Kind, Presence, Runs, Value, Word, absolute};
 
 use super::touched::Shown;
 use super::{Evaluation, evidence};
@@ -24,6 +24,9 @@ pub(super) fn shown(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn G
     let works = matches!(effect.kind, Kind::Read | Kind::Mention | Kind::Execute | Kind::Move);
     if !works || !effect.path.known().is_some_and(is_variables) {
         return Shown::Yes;
+    }
+    if let Some(FileAction::Move | FileAction::Copy) = subject.command.action {
+        return kept(subject, effect);
     }
     let Some(texts) = texts(subject.command) else { return Shown::Yes };
     match texts.first().map(|program| program.rsplit('/').next().unwrap_or(program)) {
@@ -253,8 +256,8 @@ impl Evaluation<'_> {
     pub(super) fn variables_lost(&mut self, subjects: &[MatchInput<'_>], field: &Field, world: &mut dyn GuardHost) {
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             let command = subject.command;
-            if command.elsewhere || command.words.is_empty() && command.redirects.is_empty() || keeps_the_rest(command)
-            {
+            let acts = !command.words.is_empty() || !command.redirects.is_empty() || command.action.is_some();
+            if command.elsewhere || !acts || keeps_the_rest(command) {
                 continue;
             }
             let lost = command.effects.iter().zip(subject.places()).find(|(effect, place)| {
