@@ -72,7 +72,7 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["check", "make deploy"], 0),
         (&["check", "make deploy", "--rules", &rules], 2),
         (&["check", "rm -rf /", "--rules", &rules], 2),
-        (&["check", "cat .ssh/config", "--cwd", ".."], 2),
+        (&["check", "cat .ssh/id_rsa", "--cwd", ".."], 2),
         (&["check", "ls", "--rules", "missing.yaml"], 66),
         (&["check", "ls", "--rules", &broken], 65),
         (&["check"], 64),

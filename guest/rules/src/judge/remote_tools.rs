@@ -7,7 +7,7 @@ use toolgate_shell::{Command, Script, Span, Word};
 
 use super::Evaluation;
 use super::found::Found;
-use crate::call::{Action, Call, Evidence, Field, Kind, Memory};
+use crate::call::{Action, Call, Evidence, Field, FileEffects, Kind, Memory};
 use crate::matching::ScriptContext;
 use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
@@ -223,6 +223,7 @@ impl Evaluation<'_> {
             shell: None,
             paths: Vec::new(),
             globs: Vec::new(),
+            effects: FileEffects::default(),
             contents: Vec::new(),
             inputs: Vec::new(),
             tool: String::new(),
@@ -331,9 +332,9 @@ fn loses(tool: &str, words: &[String], call: &Call) -> bool {
     let told = by_name || call.inputs.iter().any(deed) && !call.inputs.iter().any(local);
     // What is done to files here has been judged; those of a repository at a forge are named with that.
     let has = |keys: &[&str]| call.inputs.iter().any(|field| keys.contains(&key_of(&field.name).as_str()));
-    let elsewhere =
-        has(&["owner", "projectid", "bucket", "drive", "fileid"]) || call.paths.is_empty() && call.command.is_none();
-    let files = own.iter().any(|word| one(word, FILES)) || !call.paths.is_empty();
+    let named = !call.paths.is_empty() || !call.effects.list.is_empty();
+    let elsewhere = has(&["owner", "projectid", "bucket", "drive", "fileid"]) || !named && call.command.is_none();
+    let files = own.iter().any(|word| one(word, FILES)) || named;
     let served = tool.contains(['_', '-', ':', '.', '/']) && words.len() > 1;
     told && served && !is_slight && (elsewhere || !files)
 }
