@@ -37,7 +37,7 @@ impl Request {
         let command = field(&request, "command")?.ok_or("the request has no command")?.to_owned();
         let effects = FileEffects::read(present(&request, "effects").unwrap_or(&Value::Null));
         if effects.unclear {
-            return Err("effects is not a list of what is done to files".into());
+            return Err("effects must be a list of effects on files".into());
         }
         let cwd = folder(&request, &["cwd", "initial_cwd"])?.unwrap_or_default();
         let workspace_root = folder(&request, &["workspace_root", "workspaceRoot"])?.unwrap_or_default();

@@ -9,6 +9,13 @@ use crate::call::{Field, ToolCall};
 const KEY: &str = "effects";
 
 /// What a tool does to files.
+///
+/// ```
+/// use toolgate_host::{Field, FileAction, FileEffect};
+///
+/// let removed = FileEffect::new(FileAction::Remove, vec![Field::new("path", "build")]);
+/// assert_eq!(removed.action, FileAction::Remove);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -206,7 +206,7 @@ async fn what_cannot_be_read_of_a_calls_effects_stops_it() {
     for (context, stops) in cases {
         let call = ToolCall::new("mcp__x__go", ToolKind::Other, "/project").with_context(&context);
         let verdict = gate.judge(&call).await;
-        assert_eq!(matches!(verdict.decision, Decision::Block(_)), stops, "{context}: {verdict:?}");
+        assert_eq!(verdict.decision != Decision::Pass, stops, "{context}: {verdict:?}");
     }
 }
 

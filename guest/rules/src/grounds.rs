@@ -67,7 +67,11 @@ impl Grounds {
         let one = || is_own || self.others(asked).len() <= 1;
         let zone = || Map::new(&tree.root, asked.map.home()).of(&path, effect.recursive);
         if is_own || self.works_in(asked, command, &tree) {
-            return Some(zone()).filter(|_| one());
+            // Whoever was started in one repository and removes folders of another may be in the wrong one.
+            let within = path.text().strip_prefix(tree.root.as_str()).unwrap_or_default();
+            let again = || within.split('/').any(is_product);
+            let strays = !is_own && asked.map.workspace().is_some() && sweeps(effect) && !again();
+            return Some(zone()).filter(|_| one() && !strays);
         }
         // What a build makes again is so wherever one stands; a file tool stands nowhere.
         let again =
@@ -196,6 +200,12 @@ fn makes(effect: &Effect) -> bool {
 /// Whether it changes what is there.
 fn changes(effect: &Effect) -> bool {
     makes(effect) || effect.kind == Kind::Delete
+}
+
+/// Whether whole folders, or whatever fits a pattern, are removed or moved away.
+fn sweeps(effect: &Effect) -> bool {
+    let all = effect.recursive || !matches!(effect.path, Value::Known(_));
+    matches!(effect.kind, Kind::Delete | Kind::Move) && all
 }
 
 /// The folder of an effect's path as far as it is known; that itself, if only some of what is in it is meant.

@@ -61,7 +61,7 @@ impl Policy {
     /// What would be fine in its place.
     pub(crate) fn instead(self) -> &'static str {
         match self {
-            Policy::ZeroAccess => "; instead: let the program that needs it find it by itself, or ask the user",
+            Policy::ZeroAccess => "; instead: let the program that needs it find it, or ask the user",
             Policy::ReadOnly => "; instead: read it, and ask the user to change it",
             Policy::NoDelete => "; instead: change the one file that you mean, or ask the user to remove it",
             Policy::NoRead => "; instead: count its lines or list its names, or have the program that needs it load it",

@@ -266,8 +266,11 @@ impl Evaluation<'_> {
                     && effect.path.known().is_some_and(|path| is_variables(path) && !is_sample(&effect.path))
             });
             let Some((effect, _)) = lost else { continue };
-            let there = world.look().map(|look| look.look(effect.path.text()) != Presence::Absent);
-            let there = there.unwrap_or(effect.kind == Kind::Delete);
+            let found = world.look().map_or(Presence::Unknown, |look| look.look(effect.path.text()));
+            let there = match found {
+                Presence::Unknown => effect.kind == Kind::Delete,
+                found => found != Presence::Absent,
+            };
             let path = effect.path.text();
             if there
                 && !is_guarded(subject, effect, &field.value)

@@ -31,7 +31,7 @@ fn of_word(word: &Word, why: &Why, source: &str) -> String {
     let text = source.get(word.span.start..word.span.end).unwrap_or_default();
     let shown: String = text.chars().take(LONGEST).collect();
     let rest = if shown.len() < text.len() { "…" } else { "" };
-    format!("{shown}{rest} is not known: {why}; {}", remedy(why))
+    format!("{shown}{rest} is unknown: {why}; {}", remedy(why))
 }
 
 /// What makes a value known.
@@ -41,9 +41,9 @@ fn remedy(why: &Why) -> String {
             "it is known if the variable is set to plain text in the same command".to_owned()
         }
         Why::CommandOutput | Why::Temporary => {
-            "it is known if the text is written out, or stands in a file that is run by its path".to_owned()
+            "it is known if the text is written out, or is in a file that is run by its path".to_owned()
         }
-        Why::ProcessSubstitution => "it is known if the text stands in a file that is run by its path".to_owned(),
+        Why::ProcessSubstitution => "it is known if the text is in a file that is run by its path".to_owned(),
         Why::Argument => "it is known if the names are given as arguments: sh -c 'head -3 \"$1\"' _ NAME".to_owned(),
         Why::Number | Why::Expansion | Why::Values(_) | Why::Perhaps(_) => {
             "it is known if the value is written out".to_owned()
@@ -58,10 +58,10 @@ fn of_input(command: &Command) -> String {
     let file = command.words.iter().skip(1).filter_map(Word::known).find(|word| !word.starts_with('-'));
     match file {
         Some(file) if command.effects.iter().any(|effect| effect.span == span_of(command, file)) => {
-            format!("what is in {file} is not known; it is known if it is written as plain text, or was there before")
+            format!("the content of {file} is unknown; it is known if it is written as plain text, or was there before")
         }
         _ => format!(
-            "what {name} reads is not known; it is known if the text stands in the command, or in a file that is run by its path"
+            "the input of {name} is unknown; it is known if the text is in the command, or in a file that is run by its path"
         ),
     }
 }
