@@ -73,12 +73,12 @@ impl Grounds {
             let strays = !is_own && asked.map.workspace().is_some() && sweeps(effect) && !again();
             return Some(zone()).filter(|_| one() && !strays);
         }
-        // What a build makes again is so wherever one stands; a file tool stands nowhere.
+        // What a build makes again is so wherever one stands; a file tool, which writes, stands nowhere.
         let again =
             || matches!(path, Value::Known(_)) && is_product(path.text().rsplit('/').next().unwrap_or_default());
         match zone() {
             place if asked.map.workspace().is_some() || !one() || place == PathZone::Repository => None,
-            place if command.words.is_empty() && command.redirects.is_empty() => Some(place),
+            place if command.words.is_empty() && command.redirects.is_empty() && !removes(effect) => Some(place),
             _ if again() => Some(PathZone::Product),
             _ => None,
         }
@@ -202,10 +202,14 @@ fn changes(effect: &Effect) -> bool {
     makes(effect) || effect.kind == Kind::Delete
 }
 
+fn removes(effect: &Effect) -> bool {
+    matches!(effect.kind, Kind::Delete | Kind::Move)
+}
+
 /// Whether whole folders, or whatever fits a pattern, are removed or moved away.
 fn sweeps(effect: &Effect) -> bool {
     let all = effect.recursive || !matches!(effect.path, Value::Known(_));
-    matches!(effect.kind, Kind::Delete | Kind::Move) && all
+    removes(effect) && all
 }
 
 /// The folder of an effect's path as far as it is known; that itself, if only some of what is in it is meant.

@@ -51,7 +51,6 @@ pub(crate) enum NativeRule {
     MovedOnto,
     MovedThenRemoved,
     RemoveData,
-    RemoveWorktree,
     AddSecret,
     ToolLoses,
 }
@@ -106,7 +105,6 @@ impl NativeRule {
         NativeRule::MovedOnto,
         NativeRule::MovedThenRemoved,
         NativeRule::RemoveData,
-        NativeRule::RemoveWorktree,
         NativeRule::AddSecret,
         NativeRule::ToolLoses,
     ];
@@ -167,7 +165,6 @@ impl NativeRule {
             NativeRule::MovedOnto => "moved-onto",
             NativeRule::MovedThenRemoved => "moved-then-removed",
             NativeRule::RemoveData => "remove-data",
-            NativeRule::RemoveWorktree => "remove-worktree",
             NativeRule::AddSecret => "add-secret",
             NativeRule::ToolLoses => "tool-loses",
         }

@@ -275,9 +275,9 @@ impl Language {
         language_of(path).is_some_and(|language| std::ptr::eq(language, self))
     }
 
-    /// Whether a program may do anything to files but to read those of its project, or start a process.
+    /// Whether a program may do anything to files but to read those of its project, or start a process. Comments count: where one
+    /// begins and ends depends on what is quoted, and each language quotes in ways of its own.
     pub(crate) fn acts(&self, source: &str) -> bool {
-        let source = &without_comments(source);
         let process = |name: &&str| places(source, name).next().is_some();
         let file = |name: &&str| places(source, name).any(|at| !is_plain_call(source, at, name));
         self.processes.iter().any(process)
@@ -285,32 +285,6 @@ impl Language {
             || renames_module(source)
             || texts(source).any(is_delicate)
     }
-}
-
-/// A source without what stands behind `//` and between `/*` and `*/`, where that is in no text.
-fn without_comments(source: &str) -> String {
-    let mut left = String::new();
-    let mut rest = source;
-    let mut quoted = false;
-    while let Some(c) = rest.chars().next() {
-        let comment = if quoted {
-            None
-        } else {
-            [("//", "\n"), ("/*", "*/")].into_iter().find(|(open, _)| rest.starts_with(open))
-        };
-        if let Some((_, close)) = comment {
-            rest = rest.find(close).map_or("", |at| &rest[at + if close == "*/" { 2 } else { 0 }..]);
-            left.push(' ');
-            continue;
-        }
-        let escaped = quoted && c == '\\';
-        let taken = c.len_utf8() + if escaped { rest[1..].chars().next().map_or(0, char::len_utf8) } else { 0 };
-        quoted ^= c == '"';
-        quoted &= c != '\n';
-        left.push_str(&rest[..taken]);
-        rest = &rest[taken..];
-    }
-    left
 }
 
 /// Where a name stands, and not only a part of a longer one or a method of an object.

@@ -5,7 +5,7 @@ use toolgate_agents::text::quoted;
 use toolgate_host::{Verdict, one_time_permits};
 
 /// Rules of the pack that keeps the gate itself whose names do not say so: no exemption lifts them.
-pub const KEPT: &[&str] = &["no-command", "unparsed", "other-shell", "too-much", "links"];
+pub const KEPT: &[&str] = &["no-command", "effects-unread", "unparsed", "other-shell", "too-much", "links"];
 
 /// Most rules that are named.
 const NAMED: usize = 3;

@@ -301,5 +301,10 @@ mod tests {
         rows.sort_unstable();
         native.sort_unstable();
         assert_eq!(rows, native);
+        assert!(native.windows(2).all(|pair| pair[0] != pair[1]), "two rules in code have one key");
+        let mut names: Vec<String> =
+            guard.parts.iter().flat_map(|part| &part.rules).map(|rule| rule.id.to_string()).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "two rules of the packs have one name: {names:?}");
     }
 }

@@ -49,13 +49,18 @@ const PASS_ON: &[&str] = &["cat", "egrep", "grep", "head", "sort", "tail", "uniq
 /// Whether of the lines that a command is given it prints no more than the names before the first `=`, or how many there are.
 fn masks(texts: &[&str]) -> bool {
     let Some((program, words)) = texts.split_first() else { return false };
+    // What stands behind it is no option, whatever it looks like.
+    if words.contains(&"--") {
+        return false;
+    }
     let long = |names: &[&str]| words.iter().any(|word| names.contains(word));
     let short = |letters: &str| {
         let is_short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
         words.iter().filter(is_short).any(|word| word.contains(|c: char| letters.contains(c)))
     };
     match program.rsplit('/').next().unwrap_or(program) {
-        "wc" | "md5sum" | "sha1sum" | "sha256sum" | "shasum" | "cksum" => true,
+        "wc" => words.iter().all(|word| !word.starts_with('-') || word.bytes().skip(1).all(|b| b"clmwL".contains(&b))),
+        "md5sum" | "sha1sum" | "sha256sum" | "shasum" | "cksum" => words.iter().all(|word| !word.starts_with('-')),
         "cmp" => short("s"),
         "diff" => short("q") || long(&["--brief"]),
         "grep" | "egrep" => {
@@ -76,13 +81,16 @@ fn masks(texts: &[&str]) -> bool {
             })
         }
         "awk" | "gawk" | "mawk" => match words {
-            ["-F=" | "-F\\=", program, ..] | ["-F", "=", program, ..] => is_name_printer(program) && !short("fv"),
+            // `NAME=VALUE` behind it sets a variable, such as the separator.
+            ["-F=" | "-F\\=", program, rest @ ..] | ["-F", "=", program, rest @ ..] => {
+                is_name_printer(program) && !short("fv") && !rest.iter().any(|word| word.contains('='))
+            }
             _ => false,
         },
         "sed" | "gsed" => {
             let (options, rest): (Vec<&str>, Vec<&str>) = words.iter().copied().partition(|word| word.starts_with('-'));
             let plain = options.iter().all(|option| matches!(*option, "-E" | "-r" | "-e" | "-n"));
-            plain && rest.first().is_some_and(|script| is_mask(script))
+            plain && rest.len() <= 2 && rest.first().is_some_and(|script| is_mask(script))
         }
         _ => false,
     }

@@ -76,8 +76,9 @@ impl Evaluation<'_> {
             let Some(path) = effect.path.known() else { continue };
             let (native, lost) = match look.look(path) {
                 Presence::File => (NativeRule::RemoveData, is_data(path) && is_untracked(path, world)),
+                // A worktree is judged as one.
                 Presence::Folder if effect.recursive && look.look(&absolute(".git", path)) == Presence::File => {
-                    (NativeRule::RemoveWorktree, true)
+                    continue;
                 }
                 Presence::Folder => (NativeRule::RemoveData, effect.recursive && self.is_data_folder(path)),
                 _ => continue,
