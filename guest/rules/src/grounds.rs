@@ -178,7 +178,9 @@ impl Grounds {
 pub(crate) fn made(script: &Script, look: &dyn FileOracle, is_implied: fn(&Command, &Effect) -> bool) -> Vec<String> {
     let mut found = BTreeSet::new();
     for command in script.commands.iter().filter(|command| command.runs != Runs::Never && !command.elsewhere) {
-        for effect in command.effects.iter().filter(|effect| makes(effect) && !is_implied(command, effect)) {
+        for effect in
+            command.effects.iter().filter(|effect| makes(effect) && (begins(command) || !is_implied(command, effect)))
+        {
             let text = effect.path.text();
             let text = text.strip_suffix("/HEAD").unwrap_or(text);
             let Some(root) = text.strip_suffix("/.git") else { continue };
@@ -190,6 +192,11 @@ pub(crate) fn made(script: &Script, look: &dyn FileOracle, is_implied: fn(&Comma
         }
     }
     found.into_iter().collect()
+}
+
+/// Whether a command makes a repository of the folder that it runs in.
+fn begins(command: &Command) -> bool {
+    command.program() == Some("git") && command.words.iter().any(|word| word.known() == Some("init"))
 }
 
 /// Whether an effect may put something where nothing was.

@@ -91,13 +91,13 @@ fn shows_public(command: &Command) -> bool {
     let has = |option: &str| words(command).any(|word| word == option);
     words(command).nth(1).is_some_and(|name| CONVERTERS.contains(&name))
         && (has("-pubout") || has("-noout"))
-        && !has("-text")
+        && !words(command).any(|word| word.starts_with('-') && word.ends_with("text"))
 }
 
 /// Whether `gh secret set` takes it, for the repository of its directory: who may write there may use it, and nobody sees it.
 fn stores_secret(command: &Command) -> bool {
     let mut words = words(command).skip(1);
-    matches!((words.next(), words.next()), (Some("secret" | "variable"), Some("set")))
+    matches!((words.next(), words.next()), (Some("secret"), Some("set")))
         && !words
             .any(|word| ["-R", "--repo", "-o", "--org", "-u", "--user"].iter().any(|other| word.starts_with(other)))
 }
@@ -112,6 +112,9 @@ pub(crate) fn is_used(command: &Command, effect: &Effect) -> bool {
     match program {
         "gh" => stores_secret(command),
         _ if redirected => false,
+        // A new key is written, or a secret printed.
+        "openssl" if words(command).any(|word| word == "-keyout") => false,
+        "kubectl" | "oc" if words(command).any(|word| word == "create") => false,
         _ if effect.used => true,
         "openssl" => effect.kind == Kind::Read && shows_public(command),
         _ => {

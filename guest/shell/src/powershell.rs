@@ -95,6 +95,13 @@ const METHODS: &[&str] = &[
     "trimstart",
 ];
 
+/// Whether a word stands for files of any kind: those with an ending of their own are none of secrets.
+fn finds_any(word: &str) -> bool {
+    let ending = word.trim_end_matches(['\'', '"']).rsplit_once('.').map_or("", |(_, ending)| ending);
+    let plain = (1..=5).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    word.contains('*') && (!plain || matches!(ending, "env" | "pem" | "key" | "pfx"))
+}
+
 /// Whether a text reads and shows things, and does nothing else.
 pub(crate) fn only_reads(text: &str) -> bool {
     let Some(bare) = without_strings(text) else { return false };
@@ -106,8 +113,14 @@ pub(crate) fn only_reads(text: &str) -> bool {
         lower.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).any(|word| names.contains(&word))
     };
     // What is found may be anything, and its content is shown.
-    let shows_found = named(SHOWING) && (named(LISTING) || lower.contains("$env:"));
-    !shows_found && !drives.iter().any(lists) && Reader { rest: &lower, depth: Vec::new() }.reads()
+    let shows_found =
+        named(SHOWING) && (named(LISTING) || lower.contains("$env:") || text.split_whitespace().any(finds_any));
+    let secret = |name: &str| ["token", "key", "secret", "pass", "cred", "auth"].iter().any(|part| name.contains(part));
+    let shows_secret = lower
+        .split("env:")
+        .skip(1)
+        .any(|rest| secret(rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default()));
+    !shows_found && !shows_secret && !drives.iter().any(lists) && Reader { rest: &lower, depth: Vec::new() }.reads()
 }
 
 /// The text with each string as one quote; `None` if one of them runs something, or if a character may mean anything.

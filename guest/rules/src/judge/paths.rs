@@ -148,7 +148,7 @@ impl<'a> Evaluation<'a> {
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
             let below = read_below(subject, effect);
             let (path, written) = (effect.path.clone(), effect.written.clone());
-            let shown = if unknown { Shown::Yes } else { shown(subject, effect, world) };
+            let shown = if unknown { Shown::Yes } else { shown(subject, effect, &command.value, world) };
             self.touched.push(Touched { access, path, written, evidence, possible, below, shown });
         }
     }

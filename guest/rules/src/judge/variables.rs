@@ -3,7 +3,7 @@
 //! Counting its lines, listing its names, keeping it beside another work tree and running tests with it show nothing. What may
 //! show a value asks, and what does is blocked by the path rules.
 
-use toolgate_shell::{Command, Effect, FileAction, Joiner, Kind, Presence, Runs, Value, Word, absolute};
+use toolgate_shell::{Command, Effect, FileAction, Joiner, Kind, Presence, Redirect, Runs, Value, Word, absolute};
 
 use super::touched::Shown;
 use super::{Evaluation, evidence};
@@ -11,7 +11,7 @@ use crate::call::Field;
 use crate::matching::{MatchInput, is_change};
 use crate::native_rule::NativeRule;
 use crate::path_query::is_sample;
-use crate::path_zone::{PathZone, is_elsewhere};
+use crate::path_zone::{PathZone, is_elsewhere, is_product};
 use crate::world::{GuardHost, Tracked};
 
 /// Whether a file is called as files of variables are.
@@ -19,8 +19,8 @@ pub(super) fn is_variables(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."))
 }
 
-/// Whether a command shows what is in the file of variables that it works on.
-pub(super) fn shown(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> Shown {
+/// Whether a command of this text shows what is in the file of variables that it works on.
+pub(super) fn shown(subject: &MatchInput<'_>, effect: &Effect, text: &str, world: &mut dyn GuardHost) -> Shown {
     let works = matches!(effect.kind, Kind::Read | Kind::Mention | Kind::Execute | Kind::Move);
     if !works || !effect.path.known().is_some_and(is_variables) {
         return Shown::Yes;
@@ -28,13 +28,24 @@ pub(super) fn shown(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn G
     if let Some(FileAction::Move | FileAction::Copy) = subject.command.action {
         return kept(subject, effect);
     }
-    let Some(texts) = texts(subject.command) else { return Shown::Yes };
-    match texts.first().map(|program| program.rsplit('/').next().unwrap_or(program)) {
-        _ if masks(&texts) => Shown::No,
-        Some("source" | ".") => used(subject),
-        Some("cp" | "mv" | "install" | "rsync" | "ln") => kept(subject, effect),
-        Some("git") => compared(&texts, effect, world),
-        Some(program) if PASS_ON.contains(&program) => piped(subject),
+    // What is written to another descriptor, or to a terminal, goes past what follows in the pipeline.
+    let plain =
+        |redirect: &Redirect| redirect.target.span == effect.span || redirect.target.known() == Some("/dev/null");
+    let Some(texts) = texts(subject.command).filter(|_| subject.command.redirects.iter().all(plain)) else {
+        return Shown::Yes;
+    };
+    let Some((program, words)) = texts.split_first() else { return Shown::Yes };
+    let others = match words.split_last() {
+        Some((last, others)) if is_variables(last) && !last.starts_with('-') => others,
+        _ => words,
+    };
+    match program.rsplit('/').next().unwrap_or(program) {
+        program if masks(program, others) => Shown::No,
+        "source" | "." => used(subject, text),
+        "cp" | "mv" | "install" | "rsync" | "ln" => kept(subject, effect),
+        "git" => compared(&texts, effect, world),
+        "cat" if others.is_empty() => piped(subject, text),
+        "grep" if matches!(others, ["-v", pattern] if !pattern.starts_with('-')) => piped(subject, text),
         _ => Shown::Yes,
     }
 }
@@ -43,55 +54,23 @@ fn texts(command: &Command) -> Option<Vec<&str>> {
     command.words.iter().map(Word::known).collect()
 }
 
-/// Programs that print the lines that they are given, or some of them.
-const PASS_ON: &[&str] = &["cat", "egrep", "grep", "head", "sort", "tail", "uniq"];
-
-/// Whether of the lines that a command is given it prints no more than the names before the first `=`, or how many there are.
-fn masks(texts: &[&str]) -> bool {
-    let Some((program, words)) = texts.split_first() else { return false };
-    // What stands behind it is no option, whatever it looks like.
-    if words.contains(&"--") {
-        return false;
-    }
-    let long = |names: &[&str]| words.iter().any(|word| names.contains(word));
-    let short = |letters: &str| {
-        let is_short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
-        words.iter().filter(is_short).any(|word| word.contains(|c: char| letters.contains(c)))
-    };
-    match program.rsplit('/').next().unwrap_or(program) {
-        "wc" => words.iter().all(|word| !word.starts_with('-') || word.bytes().skip(1).all(|b| b"clmwL".contains(&b))),
-        "md5sum" | "sha1sum" | "sha256sum" | "shasum" | "cksum" => words.iter().all(|word| !word.starts_with('-')),
-        "cmp" => short("s"),
-        "diff" => short("q") || long(&["--brief"]),
-        "grep" | "egrep" => {
-            let counts = short("cqlL") || long(&["--count", "--quiet", "--silent", "--files-with-matches"]);
-            let names = (short("o") || long(&["--only-matching"])) && !short("vABC");
-            let patterns: Vec<&&str> = words.iter().filter(|word| !word.starts_with('-')).collect();
-            (counts || names && patterns.first().is_some_and(|pattern| is_name_pattern(pattern))) && !short("ef")
+/// Whether of the lines that a program is given it prints no more than the names before the first `=`, or how many there are.
+/// The words are those besides the file. Only these forms: options of such programs are many.
+fn masks(program: &str, words: &[&str]) -> bool {
+    let plain = |word: &str| !word.starts_with('-');
+    match (program, words) {
+        ("wc", [] | ["-l" | "-c" | "-w" | "-m"]) => true,
+        ("md5sum" | "sha1sum" | "sha256sum" | "shasum" | "cksum", []) => true,
+        ("cmp", ["-s" | "--silent", other]) | ("diff", ["-q" | "--brief", other]) => plain(other),
+        ("grep" | "egrep", ["-c" | "-q" | "-cE" | "-qE" | "-l" | "-L" | "--count" | "--quiet", pattern]) => {
+            plain(pattern)
         }
-        "cut" => {
-            let joined: String = words.join(" ");
-            let options =
-                ["-d= -f1", "-f1 -d=", "-d = -f 1", "-f 1 -d =", "-d= -f 1", "-f 1 -d=", "-d = -f1", "-f1 -d ="];
-            let after =
-                |options: &&str| joined.strip_prefix(*options).filter(|rest| rest.is_empty() || rest.starts_with(' '));
-            let rest = options.iter().find_map(after);
-            rest.is_some_and(|rest| {
-                rest.split(' ').all(|word| word.is_empty() || word == "-s" || !word.starts_with('-'))
-            })
+        ("grep" | "egrep", ["-o" | "-oE" | "--only-matching", pattern]) => is_name_pattern(pattern),
+        ("cut", ["-d=", "-f1"] | ["-f1", "-d="] | ["-d", "=", "-f", "1"] | ["-d=", "-f", "1"] | ["-d", "=", "-f1"]) => {
+            true
         }
-        "awk" | "gawk" | "mawk" => match words {
-            // `NAME=VALUE` behind it sets a variable, such as the separator.
-            ["-F=" | "-F\\=", program, rest @ ..] | ["-F", "=", program, rest @ ..] => {
-                is_name_printer(program) && !short("fv") && !rest.iter().any(|word| word.contains('='))
-            }
-            _ => false,
-        },
-        "sed" | "gsed" => {
-            let (options, rest): (Vec<&str>, Vec<&str>) = words.iter().copied().partition(|word| word.starts_with('-'));
-            let plain = options.iter().all(|option| matches!(*option, "-E" | "-r" | "-e" | "-n"));
-            plain && rest.len() <= 2 && rest.first().is_some_and(|script| is_mask(script))
-        }
+        ("awk" | "gawk" | "mawk", ["-F=", program] | ["-F", "=", program]) => is_name_printer(program),
+        ("sed" | "gsed", [script] | ["-E" | "-r" | "-e", script]) => is_mask(script),
         _ => false,
     }
 }
@@ -104,7 +83,10 @@ fn is_name_pattern(pattern: &str) -> bool {
         let class = &rest[start + 1..end];
         let fits = match class.strip_prefix('^') {
             Some(excluded) => excluded.contains('='),
-            None => class.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)),
+            None => {
+                let single = class.replace("A-Z", "").replace("a-z", "").replace("0-9", "");
+                single.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            }
         };
         let before = &rest[..start];
         if !fits || !before.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_*+".contains(&byte)) {
@@ -126,41 +108,41 @@ fn is_name_printer(program: &str) -> bool {
     rest.is_empty() || rest.len() > 1 && rest.starts_with('"') && rest.ends_with('"') && rest.matches('"').count() == 2
 }
 
-/// Whether a sed script puts something else in the place of all that stands behind the first `=`: `s/=.*/=***/`.
+/// Whether a sed script puts something else in the place of all that stands behind the first `=` of every line: `s/=.*/=***/`.
 fn is_mask(script: &str) -> bool {
+    /// What begins a line up to the `=`, and fits each.
+    const HEADS: &[&str] =
+        &["=", "\\(=\\)", "(=)", "^[^=]*=", "^\\([^=]*\\)=", "^([^=]*)=", "^\\([^=]*=\\)", "^([^=]*=)"];
     let Some(rest) = script.strip_prefix('s') else { return false };
     let Some(delimiter) = rest.chars().next().filter(|c| "/|#,:@".contains(*c)) else { return false };
     let parts: Vec<&str> = rest[1..].split(delimiter).collect();
-    let [pattern, by, "" | "g" | "p"] = parts.as_slice() else { return false };
+    let [pattern, by, "" | "g"] = parts.as_slice() else { return false };
     let pattern = pattern.strip_suffix('$').unwrap_or(pattern);
-    let Some(head) = pattern.strip_suffix(".*").or_else(|| pattern.strip_suffix(".+")) else { return false };
-    let closed = head.matches('(').count() == head.matches(')').count();
-    let said = head.trim_start_matches('^');
-    let is_name = said.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-[]()\\*+=^".contains(&byte));
-    // The group that is put back ends before the value.
-    let early = said.find('=').is_some_and(|at| said[at + 1..].bytes().all(|byte| b")\\]*+".contains(&byte)));
-    closed && is_name && early && !by.contains(['&', '\n']) && !by.contains("\\0")
+    let head = pattern.strip_suffix(".*").or_else(|| pattern.strip_suffix(".+"));
+    head.is_some_and(|head| HEADS.contains(&head)) && !by.contains(['&', '\n']) && !by.contains("\\0")
 }
 
-/// What becomes of lines that go on to the next command of the pipeline.
-fn piped(subject: &MatchInput<'_>) -> Shown {
-    let writes = |command: &Command| command.effects.iter().any(|effect| is_change(effect.kind) && !is_nowhere(effect));
-    if writes(subject.command) {
+/// What becomes of the lines of `cat .env`, which go on to the next command of the pipeline.
+fn piped(subject: &MatchInput<'_>, text: &str) -> Shown {
+    // What goes to another descriptor goes past the pipeline.
+    let own = |next: &Command| text.get(subject.command.span.start..next.span.start);
+    if subject.pipeline().1.first().is_some_and(|next| own(next).is_none_or(|own| own.contains('>'))) {
         return Shown::Yes;
     }
     for next in subject.pipeline().1 {
-        let Some(texts) = texts(next) else { return Shown::Yes };
-        match texts.first() {
-            _ if masks(&texts) => return Shown::No,
-            Some(program) if PASS_ON.contains(program) && !writes(next) => {}
-            // What xargs runs if it is told nothing.
-            Some(&"echo") if texts.len() == 1 => {}
-            Some(&"xargs")
-                if texts[1..].iter().all(|word| matches!(*word, "-0" | "-d" | "\\n" | "-r" | "-L" | "1")) => {}
+        let silent = next.redirects.iter().all(|redirect| redirect.target.known() == Some("/dev/null"));
+        let Some(texts) = texts(next).filter(|_| silent) else { return Shown::Yes };
+        match texts.as_slice() {
+            [program, words @ ..] if masks(program, words) => return Shown::No,
+            // Lines go on as they are; what xargs runs if it is told nothing.
+            ["sort" | "uniq" | "echo"] => {}
+            ["grep", "-v", pattern] if !pattern.starts_with('-') => {}
+            ["xargs", words @ ..]
+                if words.iter().all(|word| matches!(*word, "-0" | "-d" | "\\n" | "-r" | "-L" | "1")) => {}
             _ => return Shown::Yes,
         }
     }
-    if exported(subject).is_some() { used(subject) } else { Shown::Yes }
+    if exported(subject).is_some() { used(subject, text) } else { Shown::Yes }
 }
 
 fn is_nowhere(effect: &Effect) -> bool {
@@ -180,7 +162,35 @@ fn exported<'a>(subject: &MatchInput<'a>) -> Option<&'a Command> {
 }
 
 /// What the text does with variables once it has them.
-fn used(subject: &MatchInput<'_>) -> Shown {
+fn used(subject: &MatchInput<'_>, text: &str) -> Shown {
+    if subject.script().commands.iter().any(traces) {
+        return Shown::Yes;
+    }
+    match used_later(subject) {
+        // Whatever is expanded may be what was set.
+        Shown::No if expands(subject, text) => Shown::Perhaps,
+        shown => shown,
+    }
+}
+
+/// Whether a shell prints what it runs.
+fn traces(command: &Command) -> bool {
+    let shells = matches!(command.program(), Some("bash" | "sh" | "zsh" | "dash" | "ksh" | "set"));
+    let prints = |word: &str| {
+        let short = word.starts_with('-') && !word.starts_with("--") && word.contains(['x', 'v']);
+        short || matches!(word, "xtrace" | "verbose" | "--verbose")
+    };
+    shells && command.words.iter().skip(1).any(|word| prints(word.value.text()))
+}
+
+/// Whether a text expands anything but what sets the variables.
+fn expands(subject: &MatchInput<'_>, text: &str) -> bool {
+    let setter = exported(subject).map(|setter| setter.span);
+    let own = |at: usize| setter.is_some_and(|span| span.start <= at && at < span.end);
+    text.match_indices(['$', '`']).any(|(at, _)| !own(at))
+}
+
+fn used_later(subject: &MatchInput<'_>) -> Shown {
     const SHOW: &[&str] = &["cat", "echo", "logger", "print", "printf", "tee", "wall", "write"];
     const CODE: &[&str] = &["environ", "getenv", "process.env", "ENV", "Bun.env", "Deno.env"];
     let mut shown = Shown::No;
@@ -196,7 +206,7 @@ fn used(subject: &MatchInput<'_>) -> Shown {
         let unknown = command.words.iter().any(|word| matches!(word.value, Value::Unknown { .. }));
         let sends = command.effects.iter().any(|effect| effect.kind == Kind::Send);
         let lists = match command.program() {
-            Some("printenv") => true,
+            Some("printenv" | "envsubst" | "dotenvx") => true,
             Some("env") => words.iter().all(|word| word.starts_with('-')),
             Some("export" | "declare" | "typeset" | "readonly" | "local") => words.is_empty() || words.contains(&"-p"),
             Some("set") => {
@@ -233,7 +243,14 @@ fn kept(subject: &MatchInput<'_>, of: &Effect) -> Shown {
     let stays = |effect: &Effect, place: PathZone| {
         let inside =
             !is_elsewhere(place) && !matches!(place, PathZone::Temporary | PathZone::TemporaryRoot | PathZone::Unknown);
-        effect.path.known().is_some_and(is_variables) && inside
+        let name = effect.path.known().filter(|path| is_variables(path) && !is_sample(&effect.path));
+        // Such folders are given to others.
+        let served = |path: &str| {
+            path.rsplit('/').nth(1).is_some_and(|folder| {
+                is_product(folder) && !is_variables(folder) || ["public", "static", "www"].contains(&folder)
+            })
+        };
+        name.is_some_and(|path| !served(path)) && inside
     };
     let sends = subject.command.effects.iter().any(|effect| effect.kind == Kind::Send);
     let all = made.clone().count() > 0 && made.all(|(effect, place)| stays(effect, *place));
@@ -244,12 +261,13 @@ fn kept(subject: &MatchInput<'_>, of: &Effect) -> Shown {
 fn compared(texts: &[&str], effect: &Effect, world: &mut dyn GuardHost) -> Shown {
     const TELL: &[&str] =
         &["--stat", "--numstat", "--shortstat", "--name-only", "--name-status", "--quiet", "--exit-code", "--summary"];
-    if texts.get(1) != Some(&"diff") || texts.contains(&"--no-index") {
+    let (options, operands): (Vec<&str>, Vec<&str>) = texts.iter().skip(2).partition(|word| word.starts_with('-'));
+    let outside = operands.iter().any(|word| word.starts_with(['/', '~']) || word.contains("../"));
+    let known = options.iter().all(|option| *option == "--" || TELL.contains(option));
+    if texts.get(1) != Some(&"diff") || outside || !known {
         return Shown::Yes;
     }
-    if texts.iter().any(|word| TELL.contains(word))
-        && !texts.iter().any(|word| matches!(*word, "-p" | "-u" | "--patch"))
-    {
+    if options.iter().any(|option| TELL.contains(option)) {
         return Shown::No;
     }
     match effect.path.known().and_then(|path| world.tracked(path)) {
@@ -300,8 +318,10 @@ impl Evaluation<'_> {
 fn keeps_the_rest(command: &Command) -> bool {
     let given = |options: &[&str]| command.words.iter().filter_map(Word::known).any(|word| options.contains(&word));
     match command.program() {
-        Some("sed" | "gsed" | "perl" | "ruby" | "touch") => command.redirects.is_empty(),
-        Some("cp" | "mv") => given(&["-n", "--no-clobber", "--update=none", "-i", "--interactive", "-b", "--backup"]),
+        Some("sed" | "gsed" | "touch") => command.redirects.is_empty(),
+        Some("cp" | "mv") => {
+            given(&["-n", "--no-clobber", "--update=none", "-b", "--backup"]) && !given(&["-f", "--force"])
+        }
         _ => false,
     }
 }
