@@ -217,8 +217,8 @@ fn the_users_table_says_what_tools_work_on() {
     let run = || payload("mcp__sh__go", json!({"what": "find . -delete", "dir": "~"}));
     let denies = |payload: &str| answer(&scene, "claude", None, payload, &[]).is_some();
     // A folder that only the user's row knows of, of a tool that is known.
-    scene.write("home/.ssh/id_rsa", "");
-    let known = || payload("Bash", json!({"command": "cat id_rsa", "dir": "~/.ssh"}));
+    scene.write("home/.ssh/deploy", "");
+    let known = || payload("Bash", json!({"command": "cat deploy", "dir": "~/.ssh"}));
     assert!(!denies(&put()) && !denies(&run()) && !denies(&known()));
     scene.write(
         "home/.config/toolgate/tools.yaml",
