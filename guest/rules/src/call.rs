@@ -174,15 +174,11 @@ pub fn contents(input: &str) -> Vec<Field> {
     found
 }
 
-/// Most values of an input that are looked at.
-const MOST_INPUTS: usize = 256;
-
 /// The texts, numbers and flags in a tool's own input, a JSON text, each with its place.
 pub fn inputs(input: &str) -> Vec<Field> {
     fn gather(value: &serde_json::Value, name: &str, found: &mut Vec<Field>) {
         let field = |value: String| Field { name: name.to_owned(), value };
         match value {
-            _ if found.len() >= MOST_INPUTS => {}
             serde_json::Value::String(text) => found.push(field(text.clone())),
             serde_json::Value::Bool(_) | serde_json::Value::Number(_) => found.push(field(value.to_string())),
             serde_json::Value::Array(items) => items.iter().for_each(|item| gather(item, name, found)),

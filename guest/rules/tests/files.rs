@@ -1,7 +1,7 @@
 //! Verdicts that depend on what is there: files, folders, links, scripts, and the user's own rules. The cases are in
 //! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
 //! file tool writes, and what is expected. In `held.jsonl` git holds some of the files, which are the same in each case but for
-//! what it says. In `plain-work-files.jsonl` git knows of the files that `changed` names.
+//! what it says. In `plain-work-files.jsonl` git knows of the files that `changed` names, or gives no answer (`git`: false).
 
 use std::rc::Rc;
 
@@ -83,8 +83,9 @@ impl GuardHost for Disk {
     }
 
     fn changed_below(&mut self, folder: &str) -> Option<bool> {
-        let changed = self.0["changed"].as_array()?;
-        Some(changed.iter().filter_map(Value::as_str).any(|file| file.starts_with(&format!("{folder}/"))))
+        let changed = self.0["changed"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        // Git may give no answer.
+        (self.0["git"] != false).then(|| changed.into_iter().any(|file| file.starts_with(&format!("{folder}/"))))
     }
 
     fn merged(&mut self, folder: &str, branch: &str) -> bool {

@@ -26,7 +26,7 @@ mod unknown;
 mod untracked;
 
 use rustc_hash::FxHashSet;
-use toolgate_shell::{FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
+use toolgate_shell::{Effect, FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
 
 use super::found::Found;
 use super::{Evaluation, evidence, git_recoverable, refs, work_trees};
@@ -285,6 +285,15 @@ impl<'a> Evaluation<'a> {
             }
         }
     }
+}
+
+/// Whether an earlier command of the text certainly writes a file, so that nothing of before is lost.
+fn is_made_before(subject: &MatchInput<'_>, path: &str) -> bool {
+    let makes = |effect: &Effect| {
+        matches!(effect.kind, Deed::Write | Deed::Create) && effect.certain && effect.path.known() == Some(path)
+    };
+    let earlier = subject.script().commands.iter().take(subject.index);
+    earlier.into_iter().any(|other| other.effects.iter().any(makes))
 }
 
 #[cfg(test)]

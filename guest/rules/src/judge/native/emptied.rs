@@ -30,18 +30,10 @@ impl Evaluation<'_> {
                 |other: &Command| other.effects.iter().any(|effect| of(effect) && effect.path.known() == Some(path));
             let read = reads(command) || subject.pipeline().0.into_iter().any(reads);
             let there = look.is_none_or(|look| look.look(path) != Presence::Absent);
-            if read && there && !is_made_before(subject, path) && !world.holds(path) {
+            if read && there && !super::is_made_before(subject, path) && !world.holds(path) {
                 let evidence = vec![evidence(field, redirect.target.span)];
                 self.coded_on(NativeRule::EmptiedFirst, subject, &field.value, world, evidence);
             }
         }
     }
-}
-
-/// Whether an earlier command of the text writes the file, so that nothing of before is lost.
-fn is_made_before(subject: &MatchInput<'_>, path: &str) -> bool {
-    let makes = |effect: &Effect| {
-        matches!(effect.kind, Deed::Write | Deed::Create) && effect.certain && effect.path.known() == Some(path)
-    };
-    subject.script().commands[..subject.index].iter().any(|other| other.effects.iter().any(makes))
 }

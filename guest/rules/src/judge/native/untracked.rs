@@ -8,6 +8,7 @@ use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_product};
+use crate::work_tree;
 use crate::world::{GuardHost, Tracked};
 
 /// Endings of files with data that no build makes again.
@@ -48,7 +49,7 @@ const FOLDERS: &[&str] = &[
 /// Files with secrets, which nobody means to commit.
 const SECRETS: &[&str] = &[".dev.vars", ".env", ".env.local", ".env.production", "credentials.json"];
 
-/// Most files that git is asked about for one command: each takes some 15 ms.
+/// Most files that git is asked about for one command: each takes some 15 ms. Of more than these nothing is known.
 const FILES: usize = 4;
 
 impl Evaluation<'_> {
@@ -68,14 +69,18 @@ impl Evaluation<'_> {
             !by_git
                 && effect.kind == Deed::Delete
                 && matches!(place, PathZone::Workspace | PathZone::Source)
-                && !is_made_before(subject, effect)
+                && !effect.path.known().is_some_and(|path| super::is_made_before(subject, path))
         };
         let removed: Vec<&Effect> =
-            command.effects.iter().zip(subject.places()).filter(gone).map(|(effect, _)| effect).take(FILES).collect();
+            command.effects.iter().zip(subject.places()).filter(gone).map(|(effect, _)| effect).collect();
+        let mut asked = 0;
         for effect in removed {
             let Some(path) = effect.path.known() else { continue };
             let (native, lost) = match look.look(path) {
-                Presence::File => (NativeRule::RemoveData, is_data(path) && is_untracked(path, world)),
+                Presence::File if is_data(path) => {
+                    asked += 1;
+                    (NativeRule::RemoveData, asked > FILES || is_untracked(path, look, world))
+                }
                 // A worktree is judged as one.
                 Presence::Folder if effect.recursive && look.look(&absolute(".git", path)) == Presence::File => {
                     continue;
@@ -124,14 +129,12 @@ fn is_data(path: &str) -> bool {
     !made_again && DATA.contains(&ending)
 }
 
-fn is_untracked(path: &str, world: &mut dyn GuardHost) -> bool {
-    matches!(world.tracked(path), Some(Tracked::Untracked | Tracked::Ignored))
-}
-
-/// Whether an earlier command of the text makes it.
-fn is_made_before(subject: &MatchInput<'_>, effect: &Effect) -> bool {
-    let makes = |other: &Effect| matches!(other.kind, Deed::Write | Deed::Create) && other.path == effect.path;
-    subject.script().commands[..subject.index].iter().any(|other| other.effects.iter().any(makes))
+/// Whether git does not hold a file at all. Where it gives no answer in a repository, it may not.
+fn is_untracked(path: &str, look: &dyn FileOracle, world: &mut dyn GuardHost) -> bool {
+    match world.tracked(path) {
+        Some(found) => matches!(found, Tracked::Untracked | Tracked::Ignored),
+        None => work_tree::top(path.rsplit_once('/').map_or(path, |(folder, _)| folder), look).is_some(),
+    }
 }
 
 /// The folder in which a command adds whatever is there to git's index.
