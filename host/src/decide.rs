@@ -668,6 +668,28 @@ mod tests {
         assert_eq!(person.requests(), Vec::<String>::new());
     }
 
+    #[tokio::test]
+    async fn a_stopped_call_that_cannot_be_saved_stays_stopped_and_has_no_id() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let file = scratch.path().join("toolgate/stopped.json");
+        std::fs::create_dir(scratch.path().join("toolgate")).expect("a folder");
+        std::os::unix::fs::symlink("elsewhere", &file).expect("a link");
+        let saved = StoppedCalls::new(&scratch.path().join("other/stopped.json"));
+        // The verdict, whether the agent asks its user, and whether an id is offered where calls can be saved.
+        for (verdict, asks, offered) in [(block(), false, true), (ask(), false, true), (ask(), true, false)] {
+            let policy = || Policy::new().agent_asks(asks).clock(now);
+            let plain = decided(policy(), &call(), verdict.clone()).await;
+            for (stopped, offered) in [(StoppedCalls::new(&file), false), (saved.clone(), offered)] {
+                let found = policy().stopped(stopped).decide(&call(), verdict.clone(), Duration::ZERO).await;
+                assert_eq!(
+                    (text(&found.verdict.decision), found.denial.is_some()),
+                    (plain.clone(), offered),
+                    "{verdict:?}"
+                );
+            }
+        }
+    }
+
     fn granting(folder: &Path) -> Grants {
         let grants = Grants::new(&folder.join("toolgate/allow-once.json"));
         let rules = vec!["user:push".to_owned(), "user:x".to_owned()];

@@ -74,7 +74,8 @@ impl StoppedCall {
         let text = redact::redacted(call.command.as_ref().map_or(call.input.as_str(), |command| &command.value));
         let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
         let speaking = verdict.findings.iter().filter(|one| one.action != Action::Note);
-        let words = speaking.clone().flat_map(|one| &one.evidence).map(|one| redact::redacted(&one.text));
+        let words =
+            speaking.clone().flat_map(|one| &one.evidence).map(|one| shortened(&redact::redacted(&one.text), REASON));
         let findings = speaking.map(|one| StoppedBy {
             rule: one.rule.clone(),
             asks: one.action == Action::Ask,

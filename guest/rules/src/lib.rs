@@ -27,7 +27,7 @@
 //! | `declared` | what a tool does that is said as data, as commands | judging it |
 //! | `path_zone` | where a path lies: workspace, account, system | links |
 //! | `work_tree` | where a work tree of git begins, and of which repository it is | what git says of it |
-//! | `grounds` | the repositories besides the workspace in which a person works | what may be done there |
+//! | `worked_repositories` | the repositories besides the workspace in which a person works | what may be done there |
 //! | `search` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
 //! | `agent_folders` | what is in agents' folders and is none of what they go by | what may be done to it |
@@ -62,7 +62,6 @@ pub mod facts;
 mod fields;
 mod flow;
 mod glob;
-mod grounds;
 mod invocation;
 mod judge;
 mod key_use;
@@ -93,6 +92,7 @@ mod when;
 mod wildcard;
 mod witness;
 mod work_tree;
+mod worked_repositories;
 mod world;
 pub mod yaml;
 

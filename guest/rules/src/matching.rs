@@ -12,7 +12,6 @@ use toolgate_shell::{
 };
 
 use super::glob::{in_plain_words, known_part};
-use super::grounds::{Asked, Grounds};
 use super::invocation::{Given, Grammars, Invocation, Operand};
 use super::key_use::is_no_disclosure;
 use super::mismatch::Mismatch;
@@ -23,6 +22,7 @@ use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, i
 use super::pattern::{Pattern, Tried};
 use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
+use super::worked_repositories::{Asked, WorkedRepositories};
 use super::{agent_folders, search, test_data};
 use crate::call::Field;
 
@@ -98,7 +98,7 @@ struct Common {
     neighbours: OnceCell<Neighbours>,
     nesting: OnceCell<Nesting>,
     made: OnceCell<Made>,
-    grounds: Grounds,
+    repositories: WorkedRepositories,
     /// Whether a command works on a path that is not known.
     unknown: OnceCell<bool>,
     /// Whether a command sets what the shell splits words at.
@@ -384,7 +384,7 @@ impl<'a> MatchInput<'a> {
             let written = self.scene.map.of(&effect.path, effect.recursive);
             let narrow = names.as_ref().is_some_and(|names| !names.is_empty());
             let place = self.behind_links(effect).unwrap_or(written);
-            let place = match self.on_other_ground(effect, place, narrow).unwrap_or(place) {
+            let place = match self.in_other_repository(effect, place, narrow).unwrap_or(place) {
                 // What a stored script computes is its own, as with a program that cannot be read.
                 PathZone::Unknown if self.command.preexisting => PathZone::Workspace,
                 place => place,
@@ -502,7 +502,7 @@ impl<'a> MatchInput<'a> {
     }
 
     /// Where an effect outside the workspace happens in a repository in which a person works; `None` if it is in none.
-    fn on_other_ground(&self, effect: &Effect, place: PathZone, narrow: bool) -> Option<PathZone> {
+    fn in_other_repository(&self, effect: &Effect, place: PathZone, narrow: bool) -> Option<PathZone> {
         if !is_elsewhere(place)
             || matches!(place, PathZone::Root | PathZone::Device | PathZone::Home)
             || !is_change(effect.kind)
@@ -512,13 +512,13 @@ impl<'a> MatchInput<'a> {
         let asked = self.scene.asked()?;
         // It goes by what the whole text does.
         self.reaches(DependsOn::Text);
-        self.scene.common.grounds.place(&asked, self.command, effect, narrow)
+        self.scene.common.repositories.place(&asked, self.command, effect, narrow)
     }
 
     /// Whether a path is the top of a work tree beside the workspace, of the same repository.
     pub(crate) fn is_own_tree(&self, path: &str) -> bool {
         self.reaches(DependsOn::Text);
-        self.scene.asked().is_some_and(|asked| self.scene.common.grounds.is_own_tree(&asked, path))
+        self.scene.asked().is_some_and(|asked| self.scene.common.repositories.is_own_tree(&asked, path))
     }
 
     /// The commands before it without which it does not run, as `&&` stands between them, the nearest first.

@@ -26,7 +26,7 @@ use crate::plugins::Plugins;
 use crate::session::{self, SessionState};
 use crate::terminal_verdicts::TerminalVerdicts;
 use crate::watch::{ObservedEvent, Watch};
-use crate::{ancestry, gate_builder, hook_files, hook_heartbeat, observers, path_hints, way_on};
+use crate::{ancestry, denial_help, gate_builder, hook_files, hook_heartbeat, observers, path_hints};
 use toolgate_host::user_env;
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
@@ -111,7 +111,7 @@ impl Ruled {
     fn said(&self) -> Answer {
         match (said(&self.verdict), &self.denial) {
             (Answer::Deny(reason), Some(id)) => {
-                Answer::Deny(format!("{}. {}", reason.trim_end_matches('.'), way_on::text(id, &self.verdict)))
+                Answer::Deny(format!("{}. {}", reason.trim_end_matches('.'), denial_help::text(id, &self.verdict)))
             }
             (said, _) => said,
         }

@@ -29,11 +29,12 @@
 //! | `session` | what is kept between the calls of a session |
 //! | `terminal_verdicts` | what verdicts leave for the shared terminal |
 //! | `watch` | looking at what happens in a session |
-//! | `way_on` | how a person goes on after a denial |
+//! | `denial_help` | how a person goes on after a denial |
 
 pub mod ancestry;
 pub mod approvals;
 mod commands;
+pub mod denial_help;
 pub mod evaluator;
 mod events;
 pub mod frames;
@@ -59,4 +60,3 @@ pub mod resident;
 mod session;
 pub mod terminal_verdicts;
 pub mod watch;
-pub mod way_on;

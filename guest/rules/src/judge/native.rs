@@ -36,7 +36,7 @@ use crate::mismatch::Mismatch;
 use crate::native_rule::NativeRule;
 use crate::rule::Rule;
 use crate::world::GuardHost;
-use crate::{flow, grounds};
+use crate::{flow, worked_repositories};
 
 /// Whether a rule fires where all its keys say so.
 pub(super) fn agrees(
@@ -211,7 +211,7 @@ impl<'a> Evaluation<'a> {
         look: Option<&dyn FileOracle>,
         memory: Option<Memory>,
     ) -> Option<Memory> {
-        let made = look.map(|look| grounds::made(script, look, is_implied)).unwrap_or_default();
+        let made = look.map(|look| worked_repositories::made(script, look, is_implied)).unwrap_or_default();
         let earlier = &self.call.earlier;
         let new: Vec<String> = made.into_iter().filter(|one| !earlier.repositories.contains(one)).collect();
         if new.is_empty() {

@@ -37,7 +37,7 @@ use toolgate_agents::settings::link::Target;
 use toolgate_agents::settings::off::{Own, Where};
 use toolgate_agents::settings::program::{self, Standing};
 use toolgate_agents::settings::table::{self, Hooks, Known, NO_LENS, Scope, Way};
-use toolgate_agents::settings::{before, hooks, made, risks, shims, trust};
+use toolgate_agents::settings::{before, created_folders, hooks, risks, shims, trust};
 use toolgate_agents::{Failure, exit, shim};
 use toolgate_gatekeeper::packs::Packs;
 use toolgate_gatekeeper::plugins::installed;
@@ -434,16 +434,16 @@ impl Change {
 
 /// Writes a file, and remembers the folders that were made for it.
 fn written(file: &File, text: &str) -> Result<String, Failure> {
-    let folders = made::missing(&file.path);
+    let folders = created_folders::missing(&file.path);
     let backup = file.write(text)?;
-    made::note(&folders);
+    created_folders::note(&folders);
     Ok(changed("written", backup.as_deref()))
 }
 
 /// Removes a file, and the folders that were made for it and are empty now.
 fn removed(file: &File, kept: bool) -> Result<String, Failure> {
     let backup = file.remove(kept)?;
-    let folder = made::remove(&file.path).map(|folder| format!(" with its folder {}", folder.display()));
+    let folder = created_folders::remove(&file.path).map(|folder| format!(" with its folder {}", folder.display()));
     Ok(changed(&format!("removed{}", folder.unwrap_or_default()), backup.as_deref()))
 }
 

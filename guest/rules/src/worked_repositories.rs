@@ -3,7 +3,7 @@
 //!
 //! An agent is often started in the home folder, which is no workspace, or goes to another repository than that in which it was
 //! started. So what a command does where it is, inside one repository, is what is done in a workspace. Bounds keep that from
-//! being a way round: see [`is_ground`] and [`Grounds::place`].
+//! being a way round: see [`may_be_worked_in`] and [`WorkedRepositories::place`].
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(crate) struct Asked<'a> {
 
 /// What is found out once for a text.
 #[derive(Default)]
-pub(crate) struct Grounds {
+pub(crate) struct WorkedRepositories {
     trees: RefCell<FxHashMap<String, Option<WorkTree>>>,
     own: OnceCell<Option<WorkTree>>,
     /// The repositories besides the workspace's own in which words of the text change something.
@@ -43,7 +43,7 @@ pub(crate) struct Grounds {
     made: OnceCell<Vec<String>>,
 }
 
-impl Grounds {
+impl WorkedRepositories {
     /// Where an effect happens that is outside the workspace, as if the repository in which a person works were one; `None` if
     /// it is in none. `narrow`: only some of the files of its folder are meant, so that it may be the top.
     pub(crate) fn place(
@@ -60,7 +60,7 @@ impl Grounds {
             return inside(place);
         }
         let tree = self.around(folder_of(&path, narrow), asked.look)?;
-        if !is_ground(&tree, &asked.map) || self.is_made(asked, &tree.root) {
+        if !may_be_worked_in(&tree, &asked.map) || self.is_made(asked, &tree.root) {
             return None;
         }
         let is_own = self.is_own(asked, &tree);
@@ -135,7 +135,9 @@ impl Grounds {
     /// Whether it is a work tree of the repository that the workspace lies in.
     fn is_own(&self, asked: &Asked<'_>, tree: &WorkTree) -> bool {
         let own = || asked.map.workspace().and_then(|workspace| self.around(workspace, asked.look));
-        let own = self.own.get_or_init(|| own().filter(|own| is_ground(own, &asked.map) || asked.map.holds(&own.root)));
+        let own = self
+            .own
+            .get_or_init(|| own().filter(|own| may_be_worked_in(own, &asked.map) || asked.map.holds(&own.root)));
         own.as_ref().is_some_and(|own| own.repository == tree.repository)
     }
 
@@ -145,7 +147,7 @@ impl Grounds {
         let cwd = cwd.filter(|cwd| !self.puts(asked, cwd)).and_then(|cwd| asked.look.real(cwd));
         let here = cwd.and_then(|cwd| self.around(&cwd, asked.look));
         here.is_some_and(|here| {
-            here.root == tree.root || here.repository == tree.repository && is_ground(&here, &asked.map)
+            here.root == tree.root || here.repository == tree.repository && may_be_worked_in(&here, &asked.map)
         })
     }
 
@@ -243,7 +245,7 @@ fn inside(place: PathZone) -> Option<PathZone> {
 
 /// Whether a work tree may be one that a person works in: below the own home folder, but not in what programs keep there, or
 /// outside of the system and of everybody's home folder.
-fn is_ground(tree: &WorkTree, map: &Map<'_>) -> bool {
+fn may_be_worked_in(tree: &WorkTree, map: &Map<'_>) -> bool {
     let names = |folder: &str| -> Option<Vec<String>> {
         let rest = tree.root.strip_prefix(folder)?.strip_prefix('/')?;
         Some(rest.split('/').map(str::to_owned).collect())
