@@ -27,10 +27,21 @@ misbehaving := "target/wasm32-unknown-unknown/guest/toolgate_test_guest.wasm"
 demo: build
     @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
 
-# Everything that CI runs
-test: deny reproducible build lint shims embed docs book plugins checks-setup
+# Everything that CI runs, and how long each step took
+test:
+    @.ci/steps deny setup checks-setup guest reproducible build lint shims embed docs book plugins test-programs tests
+
+# The test programs of all crates, not run
+[private]
+test-programs:
+    cargo test {{all}} --no-run
+
+# The test programs run, after what `just test` builds before; the slowest are listed
+[private]
+tests:
     rm -f "$TOOLGATE_SKIPPED"
-    TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
+    TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}} 2>&1 | tee target/tests.log
+    @.ci/slowest target/tests.log
     @.ci/skipped
 
 # What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, the specs,

@@ -495,9 +495,10 @@ impl GuardHost for GuardImports {
         is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
     }
 
-    fn changed_below(&mut self, folder: &str) -> Option<bool> {
+    fn changed_below(&mut self, folder: &str) -> Option<Vec<String>> {
         let known = |change| !matches!(change, git::Change::Untracked | git::Change::Deleted);
-        git::changed_files(folder).ok().map(|changed| changed.iter().any(|file| known(file.change)))
+        let changed = git::changed_files(folder).ok()?;
+        Some(changed.into_iter().filter(|file| known(file.change)).map(|file| file.path).collect())
     }
 
     fn is_clean(&mut self, folder: &str) -> bool {

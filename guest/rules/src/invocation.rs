@@ -319,21 +319,21 @@ struct Chain<'r, 'a> {
 impl Chain<'_, '_> {
     /// Whether this option, with its dashes, takes the next word.
     fn takes(&self, name: &str) -> NextWord {
-        let mut perhaps = None;
-        let mut flag = None;
-        for (known, certain) in self.known {
-            match (known.takes(name), certain) {
-                (Some(NextWord::Next), true) => return NextWord::Next,
-                (Some(NextWord::Next | NextWord::PerhapsNext), _) => perhaps = Some(NextWord::PerhapsNext),
-                (Some(other), _) => flag = flag.or(Some(other)),
-                (None, _) => {}
-            }
+        // What the innermost subcommand lists is its own option: `git branch -c` copies, `git -c` takes a setting.
+        let certain = self.known.iter().rev().filter(|(_, certain)| *certain).find_map(|(known, _)| known.takes(name));
+        if certain == Some(NextWord::Next) {
+            return NextWord::Next;
+        }
+        let mut others = self.known.iter().filter(|(_, certain)| !certain).filter_map(|(known, _)| known.takes(name));
+        let may_take = |found: NextWord| matches!(found, NextWord::Next | NextWord::PerhapsNext);
+        if certain.is_some_and(may_take) || others.clone().any(may_take) {
+            return NextWord::PerhapsNext;
         }
         let common = || {
             let is = name.starts_with("--no-") || COMMON_FLAGS.contains(&name) || self.grammars.flags.contains(name);
             is.then_some(NextWord::Nothing)
         };
-        perhaps.or(flag).or_else(common).unwrap_or(NextWord::PerhapsNothing)
+        certain.or_else(|| others.next()).or_else(common).unwrap_or(NextWord::PerhapsNothing)
     }
 }
 

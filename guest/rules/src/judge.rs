@@ -332,12 +332,14 @@ impl<'a> Evaluation<'a> {
             self.empties(subject, field, world, look);
             self.moves(subject, field, world, look);
             self.not_held(subject, field, world, look);
+            self.loses_uncommitted(subject, field, world);
         }
         self.ended(&subjects, field, world);
         self.fetched(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
         self.found_elsewhere(&subjects, field, world);
         self.removes_listed(&subjects, field, world);
+        self.removes_some_listed(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(&scene, &subjects, field, world, look);
         self.prompts(&subjects, field, world, look);
@@ -401,6 +403,7 @@ impl<'a> Evaluation<'a> {
             self.forced(subject, field, world);
             self.endless(subject, field, world);
             self.shows(subject, field, world);
+            self.sends_secret(subject, field, world);
         }
         Outcome { reach: subject.take_reach(), found: (self.found, self.touched.len()) != before }
     }

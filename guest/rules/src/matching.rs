@@ -22,6 +22,7 @@ use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, i
 use super::pattern::{Pattern, Tried};
 use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
+use super::work_tree::WorkTree;
 use super::worked_repositories::{Asked, WorkedRepositories};
 use super::{agent_folders, search, test_data};
 use crate::call::Field;
@@ -630,8 +631,8 @@ impl<'a> MatchInput<'a> {
         }
         if !what.not_in.is_empty()
             && let Some(cwd) = &command.cwd
-            && what.not_in.contains(&self.scene.map.place(cwd))
             && !self.names_repository()
+            && self.is_excepted(&what.not_in, cwd)
         {
             return Err(Mismatch::Place);
         }
@@ -677,6 +678,35 @@ impl<'a> MatchInput<'a> {
     fn names_repository(&self) -> bool {
         self.reaches(DependsOn::Variables);
         names_repository(self.command)
+    }
+
+    /// Whether a folder lies in one of the places that a rule leaves out, by its path and behind links.
+    fn is_excepted(&self, places: &[PathZone], folder: &str) -> bool {
+        let place = self.scene.map.place(folder);
+        let is_named = |place: PathZone| {
+            places.contains(&place) || place == PathZone::Temporary && places.contains(&PathZone::TemporaryRepository)
+        };
+        if !is_named(place) {
+            return false;
+        }
+        self.reaches(DependsOn::Text);
+        let earlier = || self.script().commands.iter().take(self.index);
+        if earlier().any(|other| makes_around(other, folder, |effect, _| effect.kind == Kind::Link)) {
+            return false;
+        }
+        let real = self.scene.look.and_then(|look| look.real(folder));
+        let real = real.as_deref().unwrap_or(folder);
+        if !is_named(self.scene.map.place(real)) {
+            return false;
+        }
+        // A worktree shares stashes and branches with its repository, wherever that lies.
+        let is_tree =
+            |effect: &Effect, command: &Command| effect.kind == Kind::Create && effect.folder && adds_worktree(command);
+        let shares = || {
+            let around = self.scene.look.and_then(|look| WorkTree::around(real, look));
+            around.is_some_and(|tree| !is_named(self.scene.map.place(&tree.repository)))
+        };
+        places.contains(&place) || !(earlier().any(|other| makes_around(other, folder, is_tree)) || shares())
     }
 
     /// Where the word of this number stands.
@@ -1024,6 +1054,18 @@ pub(crate) fn names_repository(command: &Command) -> bool {
     words.into_iter().any(|word| OPTIONS.iter().any(|option| word.starts_with(option)))
         || VARIABLES.iter().any(|name| command.env.get(name).is_some())
         || command.assignments.iter().any(|(name, _)| VARIABLES.contains(&name.as_str()))
+}
+
+/// Whether a command has such an effect on a folder, or on one around it.
+fn makes_around(command: &Command, folder: &str, fits: impl Fn(&Effect, &Command) -> bool) -> bool {
+    let around = |effect: &Effect| effect.path.known().is_some_and(|path| Path::new(folder).starts_with(path));
+    command.effects.iter().any(|effect| around(effect) && fits(effect, command))
+}
+
+/// Whether it is `git worktree add`.
+fn adds_worktree(command: &Command) -> bool {
+    let mut words = command.words.iter().filter_map(Word::known);
+    words.any(|word| word == "worktree") && words.next() == Some("add")
 }
 
 /// Whether more than one file is meant.

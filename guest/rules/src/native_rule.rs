@@ -52,6 +52,8 @@ pub(crate) enum NativeRule {
     MovedThenRemoved,
     RemoveData,
     AddSecret,
+    LoseUncommitted,
+    SendSecretVariable,
     ToolLoses,
 }
 
@@ -106,6 +108,8 @@ impl NativeRule {
         NativeRule::MovedThenRemoved,
         NativeRule::RemoveData,
         NativeRule::AddSecret,
+        NativeRule::LoseUncommitted,
+        NativeRule::SendSecretVariable,
         NativeRule::ToolLoses,
     ];
 
@@ -166,6 +170,8 @@ impl NativeRule {
             NativeRule::MovedThenRemoved => "moved-then-removed",
             NativeRule::RemoveData => "remove-data",
             NativeRule::AddSecret => "add-secret",
+            NativeRule::LoseUncommitted => "lose-uncommitted",
+            NativeRule::SendSecretVariable => "send-secret-variable",
             NativeRule::ToolLoses => "tool-loses",
         }
     }

@@ -26,6 +26,8 @@ pub(crate) enum PathZone {
     TemporaryRoot,
     /// Below one.
     Temporary,
+    /// For `not-in` alone: a repository below one, with its stashes and branches. No path is there.
+    TemporaryRepository,
     /// The workspace as a whole, or a folder above it.
     WorkspaceRoot,
     /// Files of some names in the whole workspace.
@@ -56,6 +58,7 @@ pub(crate) const PLACES: &[(&str, PathZone)] = &[
     ("cache", PathZone::Cache),
     ("temporary-root", PathZone::TemporaryRoot),
     ("temporary", PathZone::Temporary),
+    ("temporary-repository", PathZone::TemporaryRepository),
     ("workspace-root", PathZone::WorkspaceRoot),
     ("workspace-some", PathZone::WorkspaceSome),
     ("workspace", PathZone::Workspace),
@@ -90,6 +93,7 @@ impl PathZone {
             PathZone::Cache => "a cache",
             PathZone::TemporaryRoot => "the shared temporary folder",
             PathZone::Temporary => "a temporary file",
+            PathZone::TemporaryRepository => "a temporary repository",
             PathZone::WorkspaceRoot => "the whole workspace",
             PathZone::WorkspaceSome => "every matching file in the workspace",
             PathZone::Workspace => "in the workspace",

@@ -21,8 +21,8 @@ pub trait GuardHost {
         false
     }
 
-    /// Whether there are files below a folder that git knows and that differ from the last commit; `None` if that cannot be told.
-    fn changed_below(&mut self, _folder: &str) -> Option<bool> {
+    /// The files below a folder that git knows and that differ from the last commit; `None` if that cannot be told.
+    fn changed_below(&mut self, _folder: &str) -> Option<Vec<String>> {
         None
     }
 

@@ -82,10 +82,11 @@ impl GuardHost for Disk {
         self.0["held"].as_array().is_some_and(|held| held.iter().any(|one| one == path))
     }
 
-    fn changed_below(&mut self, folder: &str) -> Option<bool> {
+    fn changed_below(&mut self, folder: &str) -> Option<Vec<String>> {
         let changed = self.0["changed"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let below = |file: &&str| file.starts_with(&format!("{folder}/"));
         // Git may give no answer.
-        (self.0["git"] != false).then(|| changed.into_iter().any(|file| file.starts_with(&format!("{folder}/"))))
+        (self.0["git"] != false).then(|| changed.filter(below).map(str::to_owned).collect())
     }
 
     fn merged(&mut self, folder: &str, branch: &str) -> bool {
@@ -239,6 +240,30 @@ fn what_takes_settings_away_asks() {
         },
     });
     verdicts(&cases!("settings.jsonl"), there.as_object().expect("an object"));
+}
+
+/// Work that no commit has, and the ways of losing it: by lists that programs print, by globs, by moving, through links, by git.
+#[test]
+fn uncommitted_work_is_not_lost_unasked() {
+    let at = |path: &str| format!("{WORKSPACE}/{path}");
+    let there = serde_json::json!({
+        "files": (["", ".git/HEAD", "README.md", "Makefile", "package.json", "notes.txt", ".env", "src/engine.py", "src/b.py",
+            "src/c.py", "src/untracked.py", "lib/x.sh", "lib/y.sh", "build/o", "node_modules/m/i.js"].map(at)),
+        "links": {"/tmp/p": WORKSPACE},
+        // A worktree of the repository.
+        "scripts": {
+            "/tmp/w9/.git": format!("gitdir: {WORKSPACE}/.git/worktrees/w9\n"),
+            (at(".git/worktrees/w9/gitdir")): "/tmp/w9/.git\n",
+        },
+        "held": (["README.md", "Makefile", "package.json", "src/b.py", "src/c.py", "lib/x.sh", "lib/y.sh"].map(at)),
+        "changed": (["src/engine.py", "src/untracked.py", "notes.txt"].map(at)),
+        "tracked": {
+            "README.md": "held", "Makefile": "held", "package.json": "held", "src/b.py": "held", "src/c.py": "held",
+            "lib/x.sh": "held", "lib/y.sh": "held", "src/engine.py": "changed", "src/untracked.py": "untracked",
+            "notes.txt": "untracked", ".env": "ignored", "build/o": "ignored", "node_modules/m/i.js": "ignored",
+        },
+    });
+    verdicts(&cases!("uncommitted.jsonl"), there.as_object().expect("an object"));
 }
 
 /// Exemptions that name a rule and nothing else.

@@ -11,7 +11,9 @@
 //! | `probes` | what looks whether a port of another machine is open, and sends nothing |
 //! | `loops` | loops and functions that call themselves and come to no end |
 //! | `moved` | files that are lost after `mv` moved them |
+//! | `sent` | secrets of the environment that a command sends to a host that they are not for |
 //! | `shown` | values of the environment that a command shows |
+//! | `uncommitted` | changes in files that a glob or a list names, and that are removed or emptied |
 //! | `untracked` | what git does not hold: data, worktrees, secrets that are added |
 
 mod changed;
@@ -20,9 +22,11 @@ mod listed;
 mod loops;
 mod moved;
 mod probes;
+mod sent;
 mod shown;
 mod tokens;
 mod unknown;
+mod uncommitted;
 mod untracked;
 
 use rustc_hash::FxHashSet;

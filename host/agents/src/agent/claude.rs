@@ -57,11 +57,19 @@ const TOOLS: &[Tool] = &[
     Tool::file("Read", ToolKind::Read, &["file_path"]),
     Tool::fetch("WebFetch", &["url"]),
     Tool::other("WebSearch", ToolKind::Fetch),
+    // JavaScript that starts sub-agents; it has no shell and no files.
+    Tool::look("Workflow", ToolKind::Read, &["scriptPath"], &[]),
     Tool::file("Write", ToolKind::Write, &["file_path"]),
 ];
 
-/// Modes in which Claude Code puts a question to its user. In others it has been seen to say yes in their place.
-const ATTENDED: &[&str] = &["acceptEdits", "default", "plan"];
+/// Modes in which every Claude Code puts a question to its user.
+const ASKING_MODES: &[&str] = &["acceptEdits", "default", "plan"];
+
+/// Modes in which old versions say yes in their user's place (anthropics/claude-code issues 77212 and 89561), and newer ones ask.
+const SILENT_MODES: &[&str] = &["auto", "bypassPermissions", "dontAsk"];
+
+/// The first version that was seen to ask in all modes, in a terminal. Issue 89561 is about 2.1.278.
+const ASKS_ALWAYS: [u32; 3] = [2, 1, 305];
 
 impl Dialect for Claude {
     fn name(&self) -> &'static str {
@@ -93,7 +101,9 @@ impl Dialect for Claude {
         };
         let about = match moment.when {
             HookKind::Before | HookKind::Permission => {
-                let asks = if self.itself && ATTENDED.contains(&mode) { Asks::Agent } else { Asks::Nobody };
+                let asked =
+                    ASKING_MODES.contains(&mode) || (SILENT_MODES.contains(&mode) && asks_in_all_modes(payload));
+                let asks = if self.itself && asked { Asks::Agent } else { Asks::Nobody };
                 EventPayload::Call { call: Box::new(made()?), asks }
             }
             HookKind::After => {
@@ -162,6 +172,20 @@ impl Dialect for Claude {
     }
 }
 
+/// Whether Claude Code says that a person sits at its terminal, and that its version asks them in each mode. Without a person
+/// a question is a denial there, and ours says more.
+fn asks_in_all_modes(payload: &Payload<'_>) -> bool {
+    let attended = payload.variable("CLAUDE_CODE_SESSION_ATTENDED").as_deref() == Some("1");
+    attended && payload.variable("AI_AGENT").and_then(|name| version(&name)).is_some_and(|found| found >= ASKS_ALWAYS)
+}
+
+/// The version in `claude-code_2-1-332_harness`.
+fn version(name: &str) -> Option<[u32; 3]> {
+    let mut parts = name.strip_prefix("claude-code_")?.split('_').next()?.splitn(3, '-').map(str::parse);
+    let mut next = || parts.next()?.ok();
+    Some([next()?, next()?, next()?])
+}
+
 /// Whether a result says that a command has ended with 0: not one that goes on in the background, and not one whose other
 /// exit code is taken for a success.
 fn ended_well(response: &Value) -> bool {
@@ -183,4 +207,48 @@ fn moment(name: &str) -> HookEvent {
         _ => HookKind::Unknown,
     };
     HookEvent { when, name: name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_reach_whoever_is_there() {
+        let new = Some("claude-code_2-1-332_harness");
+        let old = Some("claude-code_2-1-278_harness");
+        let cases = [
+            ("default", None, None, Asks::Agent),
+            ("auto", None, None, Asks::Nobody),
+            ("auto", new, Some("1"), Asks::Agent),
+            ("dontAsk", new, Some("1"), Asks::Agent),
+            ("bypassPermissions", new, Some("1"), Asks::Agent),
+            ("bypassPermissions", Some("claude-code_2-2-0_agent"), Some("1"), Asks::Agent),
+            ("bypassPermissions", Some("claude-code_3-0-0"), Some("1"), Asks::Agent),
+            // Nobody is there, or nobody says so.
+            ("auto", new, Some("0"), Asks::Nobody),
+            ("auto", new, None, Asks::Nobody),
+            // A version that has said yes by itself, or none that is known.
+            ("auto", old, Some("1"), Asks::Nobody),
+            ("auto", None, Some("1"), Asks::Nobody),
+            ("auto", Some("claude-code_x"), Some("1"), Asks::Nobody),
+            ("auto", Some("claude-code_2-1"), Some("1"), Asks::Nobody),
+            ("auto", Some("another_9-9-9"), Some("1"), Asks::Nobody),
+            ("another", new, Some("1"), Asks::Nobody),
+        ];
+        for (mode, agent, attended, expected) in cases {
+            let variables = |name: &str| match name {
+                "AI_AGENT" => agent.map(str::to_owned),
+                "CLAUDE_CODE_SESSION_ATTENDED" => attended.map(str::to_owned),
+                _ => None,
+            };
+            let value = json!({
+                "session_id": "s", "cwd": "/w", "permission_mode": mode, "hook_event_name": "PreToolUse",
+                "tool_name": "Bash", "tool_input": { "command": "ls" },
+            });
+            let event = CLAUDE.decode(None, &Payload::new(&value, &variables)).expect("an event");
+            let EventPayload::Call { asks, .. } = event.about else { panic!("a call") };
+            assert_eq!(asks, expected, "{mode} {agent:?} {attended:?}");
+        }
+    }
 }

@@ -54,6 +54,11 @@ impl<'a> Payload<'a> {
         self.value.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// What a variable of the environment says.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        (self.variables)(name)
+    }
+
     /// Whatever is there.
     pub fn field(&self, key: &str) -> Result<&'a Value, String> {
         self.value.get(key).ok_or_else(|| format!("the payload has no field {key}"))

@@ -29,5 +29,6 @@ pub(super) fn loses(rule: &Rule, subject: &MatchInput<'_>, world: &mut dyn Guard
 fn is_changed(folder: &str, world: &mut dyn GuardHost) -> bool {
     let in_repository =
         |world: &mut dyn GuardHost| world.look().is_some_and(|look| work_tree::top(folder, look.as_ref()).is_some());
-    world.changed_below(folder).unwrap_or_else(|| in_repository(world))
+    let changed = world.changed_below(folder);
+    changed.map_or_else(|| in_repository(world), |files| !files.is_empty())
 }

@@ -16,7 +16,7 @@ const SEARCHES: &[&str] =
     &["find", "fd", "fdfind", "ls", "locate", "plocate", "tree", "grep", "rg", "du", "printf", "echo"];
 
 /// Programs that do away with the files that they are given.
-const REMOVERS: &[&str] = &["rm", "unlink", "shred", "truncate"];
+pub(super) const REMOVERS: &[&str] = &["rm", "unlink", "shred", "truncate"];
 
 impl Evaluation<'_> {
     /// Files that a search outside the workspace finds, and that something unnamed is done to.
@@ -98,7 +98,7 @@ impl Evaluation<'_> {
                 if !unnamed || !matches!(effect.kind, Deed::Delete | Deed::Write) {
                     return None;
                 }
-                printed_by(subjects, &lists, subject, effect).map(|list| [effect.span, list.command.span])
+                printed_by(subjects, &lists, subject, effect, false).map(|list| [effect.span, list.command.span])
             });
             if let Some(spans) = hit {
                 let evidence = spans.map(|span| evidence(field, span)).to_vec();
@@ -149,12 +149,14 @@ impl Evaluation<'_> {
     }
 }
 
-/// Which of the commands that list files prints the path that an effect is on, if that is all there is of the path.
-fn printed_by<'s, 'a>(
+/// Which of the commands that list files prints the path that an effect is on, if that is all there is of the path. Where it does
+/// not matter which of the names come through, others may stand between (`filtered`).
+pub(super) fn printed_by<'s, 'a>(
     subjects: &'s [MatchInput<'a>],
     lists: &[&'s MatchInput<'a>],
     subject: &MatchInput<'a>,
     effect: &Effect,
+    filtered: bool,
 ) -> Option<&'s MatchInput<'a>> {
     let Value::Unknown { why, shape } = &effect.path else { return None };
     if !shape.trim_matches(['/', Value::HOLE]).is_empty() {
@@ -162,14 +164,15 @@ fn printed_by<'s, 'a>(
     }
     // All that a substitution comes to.
     let substituted = |list: &&&'s MatchInput<'a>| {
-        list.command.via.last().is_some_and(|via| via == SUBSTITUTION) && list.pipeline().1.is_empty()
+        list.command.via.last().is_some_and(|via| via == SUBSTITUTION) && (filtered || list.pipeline().1.is_empty())
     };
     let mut all = lists.iter();
     let found = match why {
         Why::Argument => {
-            // What stands between may choose among them.
             let (before, _) = subject.pipeline();
-            all.find(|list| before.last().is_some_and(|nearest| std::ptr::eq(*nearest, list.command)))
+            // What stands between may choose among them.
+            let near = if filtered { before.as_slice() } else { &before[before.len().saturating_sub(1)..] };
+            all.find(|list| near.iter().any(|other| std::ptr::eq(*other, list.command)))
         }
         Why::CommandOutput => {
             let inside = |span: Span| span.is_inside(effect.span) && span != effect.span;
@@ -191,6 +194,9 @@ fn printed_by<'s, 'a>(
                 match before.as_slice() {
                     [] => lists.iter().find(substituted),
                     [only] => lists.iter().find(|list| std::ptr::eq(*only, list.command)),
+                    several if filtered => {
+                        lists.iter().find(|list| several.iter().any(|other| std::ptr::eq(*other, list.command)))
+                    }
                     _ => None,
                 }
             })

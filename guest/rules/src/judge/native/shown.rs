@@ -74,7 +74,7 @@ impl Evaluation<'_> {
 }
 
 /// Whether what is called so is most likely a secret: it ends so, or says it anywhere and ends in nothing harmless.
-fn is_secret(name: &str) -> bool {
+pub(super) fn is_secret(name: &str) -> bool {
     const ANYWHERE: &[&str] = &["APIKEY", "CREDENTIALS", "PASSWD", "PASSWORD", "SECRET"];
     const HARMLESS: &[&str] = &["COUNT", "DIR", "FILE", "ID", "LENGTH", "NAME", "PATH", "SOCK", "TYPE"];
     const ADDRESSES: &[&str] = &["DATABASE_URL", "MONGODB_URI", "MONGO_URL", "POSTGRES_URL", "REDIS_URL"];
@@ -201,7 +201,7 @@ fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
 }
 
 /// The secrets whose value a text has, as a whole or nearly so.
-fn secrets(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn secrets(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('$').filter_map(|(at, _)| {
         let rest = &text[at + 1..];
         let (rest, braces) = rest.strip_prefix('{').map_or((rest, false), |rest| (rest, true));

@@ -1,0 +1,236 @@
+//! Changes that no commit has, in files that a command removes or empties and nobody names: by a glob, by the list that another
+//! program prints. And in files over which git prints what is committed.
+
+use toolgate_shell::{Command, Effect, Kind as Deed, RedirectKind, Runs, Value, Word, absolute};
+
+use super::listed::{REMOVERS, printed_by};
+use crate::call::Field;
+use crate::glob;
+use crate::judge::{Evaluation, evidence};
+use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
+use crate::path_zone::{PathZone, is_product};
+use crate::search;
+use crate::wildcard;
+use crate::world::{GuardHost, Tracked};
+
+/// Most questions to git for one command: each takes some 15 ms. What more of them would tell is unknown.
+const QUESTIONS: usize = 4;
+
+/// Subcommands of git that print the names of files.
+const GIT_LISTS: &[&str] = &["diff", "grep", "ls-files", "status"];
+
+/// Other programs that do, and that `search` does not know.
+const LISTS: &[&str] = &["ag", "fd", "fdfind", "grep", "ls", "rg"];
+
+impl Evaluation<'_> {
+    /// Changes that a command loses.
+    pub(in crate::judge) fn loses_uncommitted(
+        &mut self,
+        subject: &MatchInput<'_>,
+        field: &Field,
+        world: &mut dyn GuardHost,
+    ) {
+        let ours = |(effect, place): &(&Effect, &PathZone)| is_of_workspace(**place) && may_lose(subject, effect);
+        let effects: Vec<&Effect> =
+            subject.command.effects.iter().zip(subject.places()).filter(ours).map(|(effect, _)| effect).collect();
+        let lost = effects.iter().enumerate().find(|(asked, effect)| *asked == QUESTIONS || is_lost(effect, world));
+        if let Some((_, effect)) = lost {
+            let evidence = vec![evidence(field, effect.span)];
+            self.coded_on(NativeRule::LoseUncommitted, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// Changes in files that a command removes because another one prints some names: `git diff --name-only | xargs rm`.
+    pub(in crate::judge) fn removes_some_listed(
+        &mut self,
+        subjects: &[MatchInput<'_>],
+        field: &Field,
+        world: &mut dyn GuardHost,
+    ) {
+        let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
+        let removes =
+            |subject: &&MatchInput<'_>| subject.command.program().is_some_and(|name| REMOVERS.contains(&name));
+        if running().all(|subject| !removes(&subject)) {
+            return;
+        }
+        let lists: Vec<&MatchInput<'_>> = running().filter(|subject| !listed(subject).is_empty()).collect();
+        for subject in running().filter(removes) {
+            let unnamed = |(effect, place): &(&Effect, &PathZone)| {
+                let gone = matches!(effect.kind, Deed::Delete | Deed::Write);
+                gone && matches!(place, PathZone::Found | PathZone::Unknown)
+            };
+            let removed = subject.command.effects.iter().zip(subject.places()).filter(unnamed);
+            let found_by = |effect: &Effect| {
+                let finds = |list: &&&MatchInput<'_>| {
+                    subject.command.via.last().is_some_and(|via| via == "find")
+                        && subject.command.span.is_inside(list.command.span)
+                };
+                let found = lists.iter().copied().find(|list| finds(&list));
+                found.or_else(|| printed_by(subjects, &lists, subject, effect, true))
+            };
+            let mut removed = removed.map(|(effect, _)| (effect, found_by(effect)));
+            let Some((effect, Some(list))) = removed.find(|(_, list)| list.is_some()) else { continue };
+            if listed(list).iter().enumerate().any(|(asked, part)| asked == QUESTIONS || part.has_changes(world)) {
+                let evidence = vec![evidence(field, effect.span), evidence(field, list.command.span)];
+                self.coded_on(NativeRule::LoseUncommitted, subject, &field.value, world, evidence);
+            }
+        }
+    }
+}
+
+fn is_of_workspace(place: PathZone) -> bool {
+    matches!(place, PathZone::Workspace | PathZone::WorkspaceSome | PathZone::WorkspaceRoot | PathZone::Source)
+}
+
+/// Whether an effect may lose what a file holds that it does not name, or of which it leaves nothing.
+fn may_lose(subject: &MatchInput<'_>, effect: &Effect) -> bool {
+    let command = subject.command;
+    let made_again = |path: &str| glob::names(path).any(is_product);
+    match (&effect.path, effect.kind) {
+        (path, _) if made_again(path.text()) => false,
+        // What git takes for a path where no branch is called so.
+        (Value::Pattern(text), Deed::Write) if command.program() == Some("git") && !is_redirected(command, effect) => {
+            glob::first_wildcard(text).is_none()
+        }
+        (Value::Pattern(_), Deed::Delete) => command.program() != Some("git"),
+        // A variable that may be empty: `rm -rf src/$UNSET`.
+        (Value::Unknown { why, .. }, Deed::Delete) => effect.recursive && why.variable().is_some(),
+        (Value::Pattern(_) | Value::Known(_), Deed::Write) => {
+            writes_nothing(subject, effect) || prints_committed(subject, effect)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a file that an effect is on has changes that no commit has.
+fn is_lost(effect: &Effect, world: &mut dyn GuardHost) -> bool {
+    match &effect.path {
+        Value::Known(path) => world.tracked(path) == Some(Tracked::Changed),
+        Value::Pattern(pattern) => {
+            // Of a folder git writes all that is below.
+            let recursive = effect.recursive || glob::first_wildcard(pattern).is_none();
+            Listed::paths(pattern, recursive).has_changes(world)
+        }
+        Value::Unknown { shape, .. } => Listed::all(glob::known_part(shape).1).has_changes(world),
+    }
+}
+
+/// Whether a redirect of a command opens what an effect is on, and empties it.
+fn is_redirected(command: &Command, effect: &Effect) -> bool {
+    let opens = |kind: RedirectKind| kind == RedirectKind::Write;
+    command.redirects.iter().any(|redirect| opens(redirect.kind) && redirect.target.span == effect.span)
+}
+
+/// Whether a command leaves nothing in what it writes.
+fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
+    let command = subject.command;
+    let is_null = |word: &Word| word.known() == Some("/dev/null");
+    match command.program() {
+        None | Some(":" | "true" | "false") => is_redirected(command, effect),
+        Some("truncate") => subject.invocation().is_some_and(|found| {
+            let zero = |value: Option<&str>| value == Some("0");
+            found.options.iter().any(|given| found.is(given, "--size") && zero(given.value))
+                || found.options.iter().any(|given| found.is(given, "-s") && zero(given.value))
+        }),
+        Some("cat" | "cp" | "dd" | "tee") => {
+            let read = |kind: RedirectKind| kind == RedirectKind::Read;
+            command.words.iter().any(is_null)
+                || command.redirects.iter().any(|one| read(one.kind) && is_null(&one.target))
+        }
+        _ => false,
+    }
+}
+
+/// Whether git prints what is committed over what an effect is on: `git show HEAD:f > f`.
+fn prints_committed(subject: &MatchInput<'_>, effect: &Effect) -> bool {
+    let Some(found) = subject.invocation().filter(|found| found.program == "git") else { return false };
+    let mut operands = found.operands.iter().map(|operand| operand.text);
+    let prints = matches!(operands.next(), Some(Some("show" | "cat-file")));
+    prints && operands.any(|text| text.is_none_or(|text| text.contains(':'))) && is_redirected(subject.command, effect)
+}
+
+/// Files that a command lists or finds.
+struct Listed {
+    /// The folder that they lie in.
+    folder: String,
+    /// A glob for their whole paths, if there is one, and whether it stands for what lies below as well.
+    paths: Option<(String, bool)>,
+    /// Globs of which one fits the name of each; none if any name does.
+    names: Vec<String>,
+}
+
+impl Listed {
+    /// All in a folder.
+    fn all(folder: &str) -> Self {
+        Listed { folder: folder.to_owned(), paths: None, names: Vec::new() }
+    }
+
+    /// What a glob stands for.
+    fn paths(pattern: &str, recursive: bool) -> Self {
+        let folder = glob::known_part(pattern).1.to_owned();
+        Listed { folder, paths: Some((pattern.to_owned(), recursive)), names: Vec::new() }
+    }
+
+    /// Whether one of them has changes that no commit has.
+    fn has_changes(&self, world: &mut dyn GuardHost) -> bool {
+        let changed = world.changed_below(&self.folder).unwrap_or_default();
+        changed.iter().any(|file| self.has_name(file) && self.has_path(file))
+    }
+
+    fn has_name(&self, file: &str) -> bool {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        self.names.is_empty() || self.names.iter().any(|names| wildcard::fits(names, name))
+    }
+
+    fn has_path(&self, file: &str) -> bool {
+        let Some((pattern, recursive)) = &self.paths else { return true };
+        // What is no glob here may stand for anything.
+        let Ok(alternatives) = glob::alternatives(pattern) else { return true };
+        let names: Vec<String> = glob::names(&file.to_lowercase()).map(str::to_owned).collect();
+        alternatives.iter().any(|segments| {
+            let deep = *recursive || segments.iter().any(|segment| matches!(segment, glob::Segment::Deep));
+            (deep || segments.len() == names.len()) && glob::fit(segments, &names)
+        })
+    }
+}
+
+/// What a command prints the names of.
+fn listed(subject: &MatchInput<'_>) -> Vec<Listed> {
+    let command = subject.command;
+    if let Some(names) = search::names(command) {
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        return searched(command).map(|part| Listed { names: names.clone(), ..part }).collect();
+    }
+    if command.program().is_some_and(|program| LISTS.contains(&program)) {
+        return searched(command).collect();
+    }
+    let Some(found) = Some(subject).filter(|subject| subject.may_be("git")).and_then(MatchInput::invocation) else {
+        return Vec::new();
+    };
+    let (Some((first, paths)), Some(cwd)) = (found.operands.split_first(), &command.cwd) else { return Vec::new() };
+    // Files that are gone, and those that git knows nothing of.
+    let is_given = |names: &[&str]| found.options.iter().any(|given| names.iter().any(|name| found.is(given, name)));
+    if !first.text.is_some_and(|text| GIT_LISTS.contains(&text)) || is_given(&["-d", "--deleted"]) {
+        return Vec::new();
+    }
+    let globs = || paths.iter().filter_map(|path| path.text).filter(|text| text.contains(['*', '?', '[']));
+    if first.text != Some("ls-files") || paths.is_empty() || globs().count() < paths.len() {
+        return vec![Listed::all(cwd)];
+    }
+    // A pathspec without a slash fits names in any folder.
+    let part = |text: &str| match text.contains('/') {
+        true => Listed::paths(&absolute(text, cwd), false),
+        false => Listed { names: vec![text.to_owned()], ..Listed::all(cwd) },
+    };
+    globs().map(part).collect()
+}
+
+/// Where a command looks for files, by what it reads.
+fn searched(command: &Command) -> impl Iterator<Item = Listed> {
+    command.effects.iter().filter(|effect| effect.kind == Deed::Read).filter_map(|effect| match &effect.path {
+        Value::Known(path) => Some(Listed::all(path)),
+        Value::Pattern(pattern) => Some(Listed::paths(pattern, effect.recursive)),
+        Value::Unknown { .. } => None,
+    })
+}
