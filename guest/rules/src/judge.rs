@@ -10,7 +10,6 @@
 //! | `elsewhere` | secrets of another machine that a command there shows |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
-//! | `severity` | which of several findings is told first |
 //! | `later` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
@@ -38,7 +37,6 @@ mod recursive_reads;
 mod refs;
 mod remote_tools;
 mod settings;
-mod severity;
 mod tools;
 mod touched;
 mod variables;
@@ -510,7 +508,7 @@ impl<'a> Evaluation<'a> {
         if self.call.paths_only {
             self.findings.retain(|found| matches!(found.rule, RuleId::Path { .. }));
         }
-        self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), severity::rank(self.guard, &found.rule)));
+        self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), found.severity));
         let considered = self.considered.unwrap_or_default();
         Judgement { found: self.findings, memory: self.memory, script, considered }
     }

@@ -8,6 +8,7 @@
 //! | [`call`] | what is judged, and what comes of it | where it comes from |
 //! | `wildcard` | names with `*` | paths |
 //! | `rule_id` | who wrote a rule, and what tells it from others | what it says |
+//! | `severity` | which of several findings is told first | whether a rule fires |
 //! | `native_rule` | which rules have code that says when they fire | that code, which is in `judge` |
 //! | `problem` | what of a rule file was left out | finding that out |
 //! | `world` | what a judgement asks of whoever runs it, and who is asked | finding it out |
@@ -86,6 +87,7 @@ mod rule;
 mod rule_id;
 mod rules;
 mod search;
+mod severity;
 mod test_data;
 mod view;
 mod when;

@@ -55,6 +55,7 @@ impl Part {
         for (index, rule) in rules.iter_mut().enumerate() {
             rule.what.shrink();
             rule.keeps_the_gate = keeps_the_gate;
+            rule.severity = rule.severity.or(pack.map(|pack| pack.severity));
             if rule.field.is_some() {
                 fields.push(index);
             } else if !rule.is_only_code() && !rule.is_semantic() {
@@ -384,12 +385,6 @@ impl Guard {
         let may = move |entry: &Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
         let found = self.meant.about(program, may);
         found.filter_map(|entry| self.parts[entry.part].rules.get(entry.rule))
-    }
-
-    /// The pack that a rule stands in.
-    pub(crate) fn pack_of(&self, rule: &RuleId) -> Option<&str> {
-        let mut parts = self.active().filter(|part| part.pack.is_some());
-        parts.find(|part| part.rules.iter().any(|own| own.id == *rule)).map(|part| part.name.as_str())
     }
 
     /// Whether a built-in rule covers a path only as that is in a work tree below an agent's folder, which is no part of what
