@@ -304,13 +304,13 @@ mod tests {
     #[test]
     fn every_rule_in_code_has_one_row() {
         let guard = Guard::new();
-        let rows = guard.parts.iter().flat_map(|part| &part.rules).filter_map(|rule| rule.native);
-        let mut rows: Vec<&str> = rows.map(NativeRule::key).collect();
-        let mut native: Vec<&str> = NativeRule::ALL.iter().map(|native| native.key()).collect();
-        rows.sort_unstable();
-        native.sort_unstable();
-        assert_eq!(rows, native);
-        assert!(native.windows(2).all(|pair| pair[0] != pair[1]), "two rules in code have one key");
+        let rows: Vec<NativeRule> =
+            guard.parts.iter().flat_map(|part| &part.rules).filter_map(|rule| rule.native).collect();
+        for (native, key) in NativeRule::ALL {
+            let count = rows.iter().filter(|row| *row == native).count();
+            assert_eq!(count, 1, "rows with `code: {key}`");
+            assert_eq!(NativeRule::keyed(key), Some(*native), "two rules in code have the key {key}");
+        }
         let mut names: Vec<String> =
             guard.parts.iter().flat_map(|part| &part.rules).map(|rule| rule.id.to_string()).collect();
         names.sort_unstable();
