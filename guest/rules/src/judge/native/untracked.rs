@@ -139,10 +139,10 @@ fn is_untracked(path: &str, look: &dyn FileOracle, world: &mut dyn GuardHost) ->
 
 /// The folder in which a command adds whatever is there to git's index.
 fn adds_all<'a>(subject: &MatchInput<'a>) -> Option<&'a str> {
-    let words: Vec<&str> = subject.command.words.iter().map(|word| word.value.text()).collect();
-    let at = words.iter().position(|word| *word == "add")?;
-    let all = |word: &&str| matches!(*word, "-A" | "--all" | "." | "*" | "./" | ":/");
-    let dry = words.iter().any(|word| matches!(*word, "-n" | "--dry-run"));
-    let adds = subject.command.program() == Some("git") && !dry && words[at..].iter().any(all);
-    subject.command.cwd.as_deref().filter(|_| adds)
+    let found = subject.invocation().filter(|found| found.program == "git")?;
+    let add = found.subcommand(&["add".to_owned()], true)?;
+    let mut paths = found.operands[add.operands..].iter();
+    let all = found.has(&["-A", "--all"]) || paths.any(|path| matches!(path.shape, "." | "*" | "./" | ":/"));
+    let dry = found.has(&["-n", "--dry-run"]);
+    subject.command.cwd.as_deref().filter(|_| all && !dry)
 }
