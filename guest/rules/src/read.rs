@@ -371,7 +371,9 @@ impl Reader<'_> {
                 "tests" => tests = read_tests(self.layer, value.value)?,
                 "code" if self.layer == Layer::BuiltIn => native = Some(native_rule(&value.value.text(key)?)?),
                 "if-unset" if self.layer == Layer::BuiltIn => if_unset = unset(&value.value.text(key)?)?,
-                "severity" if self.layer == Layer::BuiltIn => severity = Some(Severity::keyed(&value.value.text(key)?)?),
+                "severity" if self.layer == Layer::BuiltIn => {
+                    severity = Some(Severity::keyed(&value.value.text(key)?)?);
+                }
                 "code" => code = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
                 _ => return Err(unknown_key("a rule", key, RULE_KEYS)),

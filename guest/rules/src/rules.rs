@@ -576,3 +576,21 @@ fn asks_for_branch(when: &Conditions) -> bool {
         _ => false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use toolgate_names::gate_rules::keeps_the_gate;
+
+    use super::*;
+
+    /// The host knows them by their names alone.
+    #[test]
+    fn the_rules_that_keep_the_gate_are_called_so() {
+        let guard = Guard::new();
+        for (id, kept) in guard.every_rule() {
+            let whole = id.to_string();
+            let name = whole.strip_prefix("builtin:").unwrap_or(&whole);
+            assert_eq!(keeps_the_gate(name), kept, "{whole}");
+        }
+    }
+}
