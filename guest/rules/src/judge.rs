@@ -19,7 +19,7 @@
 //! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `variables` | what is shown or lost of files of variables, `.env` |
-//! | `work_trees` | work trees that are removed as a whole |
+//! | `worktrees` | worktrees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
@@ -40,7 +40,7 @@ mod settings;
 mod tools;
 mod touched;
 mod variables;
-mod work_trees;
+mod worktrees;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -340,7 +340,7 @@ impl<'a> Evaluation<'a> {
         self.runs(&scene, &subjects, field, world, look);
         self.prompts(&subjects, field, world, look);
         self.settings(&subjects, field, world, look);
-        self.work_trees(&subjects, field, world, look);
+        self.worktrees(&subjects, field, world, look);
         self.variables_lost(&subjects, field, world);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);

@@ -27,7 +27,7 @@
 //! | [`extensions`] | trackers and predicates of other components | calling them |
 //! | `declared` | what a tool does that is said as data, as commands | judging it |
 //! | `path_zone` | where a path lies: workspace, account, system | links |
-//! | `work_tree` | where a work tree of git begins, and of which repository it is | what git says of it |
+//! | `worktree` | where a worktree of git begins, and of which repository it is | what git says of it |
 //! | `worked_repositories` | the repositories besides the workspace in which a person works | what may be done there |
 //! | `search` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
@@ -93,8 +93,8 @@ mod view;
 mod when;
 mod wildcard;
 mod witness;
-mod work_tree;
 mod worked_repositories;
+mod worktree;
 mod world;
 pub mod yaml;
 

@@ -28,7 +28,7 @@ native_rules! {
     Abort = "git-abort",
     Amend = "git-amend",
     RepositoryData = "git-repository-data",
-    RemoveWorkTree = "remove-worktree",
+    RemoveWorktree = "remove-worktree",
     VariablesLost = "env-lost",
     TooMuch = "too-much",
     Links = "links",

@@ -387,11 +387,11 @@ impl Guard {
         found.filter_map(|entry| self.parts[entry.part].rules.get(entry.rule))
     }
 
-    /// Whether a built-in rule covers a path only as that is in a work tree below an agent's folder, which is no part of what
+    /// Whether a built-in rule covers a path only as that is in a worktree below an agent's folder, which is no part of what
     /// the agent goes by.
-    pub(crate) fn is_in_work_tree(&self, rule: &PathRule, path: &Value, home: Option<&str>) -> bool {
+    pub(crate) fn is_in_worktree(&self, rule: &PathRule, path: &Value, home: Option<&str>) -> bool {
         let inner =
-            agent_folders::in_work_tree(path).filter(|_| rule.layer == Layer::BuiltIn && !rule.means_work_trees());
+            agent_folders::in_worktree(path).filter(|_| rule.layer == Layer::BuiltIn && !rule.means_worktrees());
         let covers =
             |inner: &Value| self.covering(&PathQuery::of(inner, home)).iter().any(|other| std::ptr::eq(*other, rule));
         inner.is_some_and(|inner| !covers(&inner))

@@ -29,7 +29,7 @@ use rustc_hash::FxHashSet;
 use toolgate_shell::{Effect, FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
 
 use super::found::Found;
-use super::{Evaluation, evidence, git_recoverable, refs, work_trees};
+use super::{Evaluation, evidence, git_recoverable, refs, worktrees};
 use crate::call::{Action, Evidence, Field, Memory, Source};
 use crate::matching::{DependsOn, MatchInput, ScriptContext, is_implied};
 use crate::mismatch::Mismatch;
@@ -71,7 +71,7 @@ pub(super) fn agrees(
         NativeRule::Abort if refs::begun_here(subject, world) => Err(Mismatch::Code),
         NativeRule::Amend if refs::is_only_here(subject, world) => Err(Mismatch::Held),
         NativeRule::RepositoryData if refs::is_others(rule, subject) => Err(Mismatch::Code),
-        NativeRule::RemoveOutside if work_trees::are_spent(rule, subject, world) => Err(Mismatch::Held),
+        NativeRule::RemoveOutside if worktrees::are_spent(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::DeleteBranch | NativeRule::DeleteBranchForce if held.keep(subject, source, world) => {
             Err(Mismatch::Held)
         }

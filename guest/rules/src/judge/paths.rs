@@ -255,7 +255,7 @@ impl<'a> Evaluation<'a> {
         let of_variables = built_in && rule.policy == Policy::NoRead;
         let shown = if of_variables { touched.shown } else { Shown::Yes };
         let covered = path.covered();
-        if shown == Shown::No || self.guard.is_in_work_tree(rule, &covered, around.home) {
+        if shown == Shown::No || self.guard.is_in_worktree(rule, &covered, around.home) {
             return None;
         }
         let is_prompt = |path| agent_folders::is_prompt(path, around.home);

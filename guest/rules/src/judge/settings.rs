@@ -11,7 +11,7 @@ use crate::call::Field;
 use crate::invocation::{Given, Invocation};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
-use crate::work_tree;
+use crate::worktree;
 use crate::world::{GuardHost, Tracked};
 
 /// Files below a project's root, and whether they only count where Toolgate is named in them.
@@ -149,7 +149,7 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             let folder = subject.command.cwd.as_deref().unwrap_or(&self.call.cwd);
-            let Some(root) = work_tree::top(folder, look) else { continue };
+            let Some(root) = worktree::top(folder, look) else { continue };
             let within = |file: &str| {
                 let file = absolute(file, &root);
                 let covers = |path: &&str| {

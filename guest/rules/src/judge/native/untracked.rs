@@ -8,7 +8,7 @@ use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_product};
-use crate::work_tree;
+use crate::worktree;
 use crate::world::{GuardHost, Tracked};
 
 /// Endings of files with data that no build makes again.
@@ -133,7 +133,7 @@ fn is_data(path: &str) -> bool {
 fn is_untracked(path: &str, look: &dyn FileOracle, world: &mut dyn GuardHost) -> bool {
     match world.tracked(path) {
         Some(found) => matches!(found, Tracked::Untracked | Tracked::Ignored),
-        None => work_tree::top(path.rsplit_once('/').map_or(path, |(folder, _)| folder), look).is_some(),
+        None => worktree::top(path.rsplit_once('/').map_or(path, |(folder, _)| folder), look).is_some(),
     }
 }
 
