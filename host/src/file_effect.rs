@@ -8,7 +8,8 @@ use crate::call::{Field, ToolCall};
 /// The key of a call's context that has it.
 const KEY: &str = "effects";
 
-/// What a tool does to files.
+/// What a tool does to files. The guard has the same on its side of the contract, as `FileAction` of its shell engine; between
+/// the two it is a name in the JSON of `tool-call.context`.
 ///
 /// ```
 /// use toolgate_host::{Field, FileAction, FileEffect};

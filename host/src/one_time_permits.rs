@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Action, Decision, Digest, Finding, ToolCall, ToolKind, Verdict};
+use toolgate_names::gate_rules;
 use toolgate_private::{Folder, Others, PrivateError, state_folder};
 
 /// How long a grant may be good for at most. It is for a call that is about to be made again.
@@ -26,9 +27,6 @@ pub const MOST: usize = 256;
 const STORE: u64 = 1 << 20;
 
 const LOCK: &str = "allow-once.lock";
-
-/// Rules that no grant covers, by how their names start.
-const NEVER: &[&str] = &["host:", "builtin:self"];
 
 /// Why nothing is granted.
 #[derive(Debug, thiserror::Error)]
@@ -124,7 +122,11 @@ impl Grant {
 
 /// Whether a rule is one that a grant may lift.
 fn liftable(rule: &str) -> bool {
-    !rule.is_empty() && !NEVER.iter().any(|start| rule.starts_with(start))
+    match rule.split_once(':') {
+        Some(("host", _)) => false,
+        Some(("builtin", name)) => gate_rules::may_be_permitted(name),
+        _ => !rule.is_empty(),
+    }
 }
 
 /// The rules that speak against a call, if a grant can lift them all.

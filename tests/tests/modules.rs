@@ -12,18 +12,18 @@ use toolgate_tests::root;
 const ARROWS: &[(&str, &[&str])] = &[
     ("guest", &["guest/plain", "guest/pools", "guest/rules", "guest/shell"]),
     ("guest/examples/kubectl", &["guest/sdk"]),
-    ("guest/rules", &["guest/commands", "guest/shell"]),
+    ("guest/rules", &["guest/commands", "guest/names", "guest/shell"]),
     ("guest/scripts", &["guest/commands", "guest/shell-syntax"]),
     ("guest/shell", &["guest/commands", "guest/scripts", "guest/shell-syntax"]),
-    ("host", &["guest/commands", "guest/plain", "host/private"]),
-    ("host/agents", &["host"]),
+    ("host", &["guest/commands", "guest/names", "guest/plain", "host/private"]),
+    ("host/agents", &["guest/names", "host"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host"]),
     ("host/capabilities", &["host"]),
     ("host/checks", &["guest/plain", "host/private"]),
     ("host/cli", &["host", "host/agents", "host/capabilities", "host/checks", "host/gatekeeper"]),
     ("host/docs", &["guest/commands"]),
-    ("host/gatekeeper", &["host", "host/agents", "host/builtin", "host/capabilities"]),
+    ("host/gatekeeper", &["guest/names", "host", "host/agents", "host/builtin", "host/capabilities"]),
 ];
 
 /// Groups of modules that may still import each other, by the folder of their crate, with the reason. What is not in a circle

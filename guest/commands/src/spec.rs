@@ -220,7 +220,8 @@ pub struct Files {
     pub complete: bool,
 }
 
-/// What a program does to its operands.
+/// What a program does to its operands. What a tool does to files is another type of the same name, in `toolgate-shell` and, on
+/// the host's side of the contract, in `toolgate-host`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAction {
     /// All its words are text.

@@ -1,4 +1,4 @@
-//! Folders of agents in which there is what they work on, and not what they go by: work trees (`.claude/worktrees/NAME`), and
+//! Folders of agents in which there is what they work on, and not what they go by: worktrees (`.claude/worktrees/NAME`), and
 //! the prompts of a project. Not the folders as such, which the gate keeps.
 
 use toolgate_shell::Value;
@@ -7,8 +7,8 @@ use toolgate_shell::Value;
 const AGENTS: &[&str] =
     &[".claude", ".codex", ".copilot", ".cursor", ".factory", ".gemini", ".opencode", ".pi", ".qwen", ".kiro"];
 
-/// Where work trees are in them.
-const WORK_TREES: &str = "worktrees";
+/// Where worktrees are in them.
+const WORKTREES: &str = "worktrees";
 
 /// Folders of texts that an agent is given when it is asked to: skills, commands, sub-agents.
 const PROMPTS: &[(&str, &[&str])] = &[
@@ -21,10 +21,10 @@ const PROMPTS: &[(&str, &[&str])] = &[
     (".pi", &["prompts", "skills"]),
 ];
 
-/// A path in a work tree below an agent's folder as it is seen from there, without that folder: `/p/.claude/worktrees/w/src` is
-/// `/p/w/src`. `None` for any other. What is in such a work tree is no part of what the agent goes by, but for the folders of
+/// A path in a worktree below an agent's folder as it is seen from there, without that folder: `/p/.claude/worktrees/w/src` is
+/// `/p/w/src`. `None` for any other. What is in such a worktree is no part of what the agent goes by, but for the folders of
 /// agents that are in it in turn.
-pub(crate) fn in_work_tree(path: &Value) -> Option<Value> {
+pub(crate) fn in_worktree(path: &Value) -> Option<Value> {
     let mut text = without_one(path.text())?;
     while let Some(inner) = without_one(&text) {
         text = inner;
@@ -41,7 +41,7 @@ fn without_one(path: &str) -> Option<String> {
     let names: Vec<&str> = path.split('/').collect();
     let said = |name: &str| !name.is_empty() && !name.contains(['*', '?', '[', '{', Value::HOLE]);
     let at =
-        names.windows(3).position(|names| AGENTS.contains(&names[0]) && names[1] == WORK_TREES && said(names[2]))?;
+        names.windows(3).position(|names| AGENTS.contains(&names[0]) && names[1] == WORKTREES && said(names[2]))?;
     // Below a `..`, or a name that may be one, it may be somewhere else.
     let goes_up = names.contains(&"..");
     (!goes_up).then(|| [&names[..at], &names[at + 2..]].concat().join("/"))
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_trees_are_seen_from_within() {
+    fn worktrees_are_seen_from_within() {
         let cases = [
             ("/p/.claude/worktrees/w/src/a", Some("/p/w/src/a")),
             ("/p/.claude/worktrees/w", Some("/p/w")),
@@ -78,7 +78,7 @@ mod tests {
             ("/p/worktrees/w/a", None),
         ];
         for (path, expected) in cases {
-            let found = in_work_tree(&Value::Known(path.to_owned()));
+            let found = in_worktree(&Value::Known(path.to_owned()));
             assert_eq!(found.as_ref().map(Value::text), expected, "{path}");
         }
     }

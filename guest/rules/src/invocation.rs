@@ -225,6 +225,26 @@ impl<'a> Invocation<'a> {
         Some(reader.end())
     }
 
+    /// Whether one of these options was given.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|given| self.is_one(given, names))
+    }
+
+    /// Whether no options but these were given.
+    pub(crate) fn has_only(&self, names: &[&str]) -> bool {
+        self.options.iter().all(|given| self.is_one(given, names))
+    }
+
+    /// The value of one of these options, which was given once.
+    pub(crate) fn value(&self, names: &[&str]) -> Option<&'a str> {
+        let mut given = self.options.iter().filter(|given| self.is_one(given, names));
+        given.next().filter(|_| given.next().is_none())?.value
+    }
+
+    fn is_one(&self, given: &Given<'_>, names: &[&str]) -> bool {
+        names.iter().any(|name| self.is(given, name))
+    }
+
     /// Whether an option that was given is this one.
     pub(crate) fn is(&self, given: &Given<'_>, name: &str) -> bool {
         if given.name == name {

@@ -10,7 +10,6 @@
 //! | `elsewhere` | secrets of another machine that a command there shows |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
-//! | `severity` | which of several findings is told first |
 //! | `later` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
@@ -20,7 +19,7 @@
 //! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `variables` | what is shown or lost of files of variables, `.env` |
-//! | `work_trees` | work trees that are removed as a whole |
+//! | `worktrees` | worktrees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
@@ -38,11 +37,10 @@ mod recursive_reads;
 mod refs;
 mod remote_tools;
 mod settings;
-mod severity;
 mod tools;
 mod touched;
 mod variables;
-mod work_trees;
+mod worktrees;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -344,7 +342,7 @@ impl<'a> Evaluation<'a> {
         self.runs(&scene, &subjects, field, world, look);
         self.prompts(&subjects, field, world, look);
         self.settings(&subjects, field, world, look);
-        self.work_trees(&subjects, field, world, look);
+        self.worktrees(&subjects, field, world, look);
         self.variables_lost(&subjects, field, world);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
@@ -513,7 +511,7 @@ impl<'a> Evaluation<'a> {
         if self.call.paths_only {
             self.findings.retain(|found| matches!(found.rule, RuleId::Path { .. }));
         }
-        self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), severity::rank(self.guard, &found.rule)));
+        self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), found.severity));
         let considered = self.considered.unwrap_or_default();
         Judgement { found: self.findings, memory: self.memory, script, considered }
     }

@@ -8,6 +8,7 @@
 //! | [`call`] | what is judged, and what comes of it | where it comes from |
 //! | `wildcard` | names with `*` | paths |
 //! | `rule_id` | who wrote a rule, and what tells it from others | what it says |
+//! | `severity` | which of several findings is told first | whether a rule fires |
 //! | `native_rule` | which rules have code that says when they fire | that code, which is in `judge` |
 //! | `problem` | what of a rule file was left out | finding that out |
 //! | `world` | what a judgement asks of whoever runs it, and who is asked | finding it out |
@@ -26,7 +27,7 @@
 //! | [`extensions`] | trackers and predicates of other components | calling them |
 //! | `declared` | what a tool does that is said as data, as commands | judging it |
 //! | `path_zone` | where a path lies: workspace, account, system | links |
-//! | `work_tree` | where a work tree of git begins, and of which repository it is | what git says of it |
+//! | `worktree` | where a worktree of git begins, and of which repository it is | what git says of it |
 //! | `worked_repositories` | the repositories besides the workspace in which a person works | what may be done there |
 //! | `search` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
@@ -86,13 +87,14 @@ mod rule;
 mod rule_id;
 mod rules;
 mod search;
+mod severity;
 mod test_data;
 mod view;
 mod when;
 mod wildcard;
 mod witness;
-mod work_tree;
 mod worked_repositories;
+mod worktree;
 mod world;
 pub mod yaml;
 

@@ -47,7 +47,7 @@ impl Guard {
     }
 
     /// Every rule, in force or not, and whether it keeps the gate itself.
-    fn every_rule(&self) -> impl Iterator<Item = (RuleId, bool)> {
+    pub(crate) fn every_rule(&self) -> impl Iterator<Item = (RuleId, bool)> {
         self.parts.iter().flat_map(|part| {
             let rules = part.rules.iter().map(|rule| (rule.id.clone(), rule.keeps_the_gate));
             rules.chain(part.paths.rules().iter().map(|rule| (rule.id(), rule.keeps_the_gate)))

@@ -22,8 +22,8 @@ use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, i
 use super::pattern::{Pattern, Tried};
 use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
-use super::work_tree::WorkTree;
 use super::worked_repositories::{Asked, WorkedRepositories};
+use super::worktree::Worktree;
 use super::{agent_folders, search, test_data};
 use crate::call::Field;
 
@@ -516,7 +516,7 @@ impl<'a> MatchInput<'a> {
         self.scene.common.repositories.place(&asked, self.command, effect, narrow)
     }
 
-    /// Whether a path is the top of a work tree beside the workspace, of the same repository.
+    /// Whether a path is the top of a worktree beside the workspace, of the same repository.
     pub(crate) fn is_own_tree(&self, path: &str) -> bool {
         self.reaches(DependsOn::Text);
         self.scene.asked().is_some_and(|asked| self.scene.common.repositories.is_own_tree(&asked, path))
@@ -703,7 +703,7 @@ impl<'a> MatchInput<'a> {
         let is_tree =
             |effect: &Effect, command: &Command| effect.kind == Kind::Create && effect.folder && adds_worktree(command);
         let shares = || {
-            let around = self.scene.look.and_then(|look| WorkTree::around(real, look));
+            let around = self.scene.look.and_then(|look| Worktree::around(real, look));
             around.is_some_and(|tree| !is_named(self.scene.map.place(&tree.repository)))
         };
         places.contains(&place) || !(earlier().any(|other| makes_around(other, folder, is_tree)) || shares())
@@ -928,13 +928,13 @@ impl<'a> MatchInput<'a> {
         let ask = || effects.iter().map(|effect| self.scene.tables.lists.ask(&effect.path, self.scene.home)).collect();
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
             && !self.is_kind_only(rules, at)
-            && !self.is_in_work_tree(rules, at)
+            && !self.is_in_worktree(rules, at)
     }
 
-    /// Whether the effect is under these only as it is in a work tree below an agent's folder, and they do not mean those.
-    fn is_in_work_tree(&self, rules: &PathRules, at: usize) -> bool {
-        let inner = agent_folders::in_work_tree(&self.command.effects[at].path);
-        inner.is_some_and(|inner| !rules.mean_work_trees() && !rules.cover(&inner, self.scene.home))
+    /// Whether the effect is under these only as it is in a worktree below an agent's folder, and they do not mean those.
+    fn is_in_worktree(&self, rules: &PathRules, at: usize) -> bool {
+        let inner = agent_folders::in_worktree(&self.command.effects[at].path);
+        inner.is_some_and(|inner| !rules.mean_worktrees() && !rules.cover(&inner, self.scene.home))
     }
 
     /// Whether the effect is under these only as one of many files of a kind, and none of those is there.

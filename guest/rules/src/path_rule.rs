@@ -59,8 +59,8 @@ impl PathRule {
         RuleId::Path { policy: self.policy, path: self.source.clone(), keeps_the_gate: self.keeps_the_gate }
     }
 
-    /// Whether it says that it is about work trees.
-    pub(crate) fn means_work_trees(&self) -> bool {
+    /// Whether it says that it is about worktrees.
+    pub(crate) fn means_worktrees(&self) -> bool {
         self.source.contains("worktree")
     }
 

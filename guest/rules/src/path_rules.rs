@@ -29,9 +29,9 @@ impl PathRules {
         &self.rules
     }
 
-    /// Whether one of them says that it is about work trees.
-    pub(crate) fn mean_work_trees(&self) -> bool {
-        self.rules.iter().any(PathRule::means_work_trees)
+    /// Whether one of them says that it is about worktrees.
+    pub(crate) fn mean_worktrees(&self) -> bool {
+        self.rules.iter().any(PathRule::means_worktrees)
     }
 
     pub(crate) fn len(&self) -> usize {

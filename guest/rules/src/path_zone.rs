@@ -726,12 +726,19 @@ pub(crate) fn is_product(name: &str) -> bool {
 mod tests {
     use super::*;
 
+    use PathZone::*;
+
+    fn known(text: &str) -> Value {
+        Value::Known(text.into())
+    }
+
+    fn glob(text: &str) -> Value {
+        Value::Pattern(text.into())
+    }
+
     #[test]
     fn paths_lie_in_places() {
-        use PathZone::*;
         let map = Map::new("/home/dev/project", Some("/home/dev"));
-        let known = |text: &str| Value::Known(text.into());
-        let glob = |text: &str| Value::Pattern(text.into());
         let unknown = |text: &str| Value::Unknown { why: Why::Variable("X".into()), shape: text.replace('?', "\0") };
         let cases = [
             (known("/"), Root),
@@ -812,7 +819,11 @@ mod tests {
         for (path, expected) in cases {
             assert_eq!(map.of(&path, true), expected, "{path:?}");
         }
-        // By another name of the workspace it is the same.
+    }
+
+    /// By another name of the workspace it is the same.
+    #[test]
+    fn a_workspace_may_have_other_names() {
         let names = ["/data/p".to_owned(), "/home/dev/project/l".to_owned()];
         let map = Map::new("/home/dev/project", Some("/home/dev")).called(&names);
         let cases = [
@@ -837,7 +848,11 @@ mod tests {
             let map = Map::new("/data/p", Some("/home/dev")).called(&names);
             assert_eq!((map.place("/home/dev/x"), map.place("/data/p/x")), (Account, Outside), "{name}");
         }
-        // An agent that was started in the home folder has no workspace.
+    }
+
+    /// An agent that was started in the home folder has no workspace.
+    #[test]
+    fn a_home_folder_is_no_workspace() {
         let map = Map::new("/home/dev", Some("/home/dev"));
         assert_eq!(map.place("/home/dev/x"), Account);
         let map = Map::new("/tmp/x", Some("/home/dev"));

@@ -44,6 +44,7 @@ use super::pattern::Pattern;
 use super::problem::Problem;
 use super::rule::{Assigns, CommandMatcher, Condition, Conditions, EffectMatch, Exemption, Flag, IfUnset, Rule, Test};
 use super::rule_id::{Layer, Policy, RuleId};
+use super::severity::Severity;
 use super::yaml::{Malformed, Node, line, parse};
 use crate::call::Action;
 
@@ -103,7 +104,7 @@ pub const RULE_KEYS: &[&str] = &[
 ];
 
 /// The keys that only rules of packs have, beside those of every rule; their `code` says which code it is.
-pub const PACK_KEYS: &[&str] = &["if-unset"];
+pub const PACK_KEYS: &[&str] = &["if-unset", "severity"];
 
 /// The keys of a test that is more than a command.
 pub const TEST_KEYS: &[&str] = &["command", "after"];
@@ -350,7 +351,7 @@ impl Reader<'_> {
         let (mut name, mut reason, mut instead, mut ask, mut no_override) = (None, None, None, false, false);
         let (mut pattern, mut raw, mut requires, mut unless, mut when) = (None, false, None, None, None);
         let (mut what, mut tests) = (CommandMatcher::default(), Vec::new());
-        let (mut code, mut native, mut if_unset) = (false, None, IfUnset::default());
+        let (mut code, mut native, mut if_unset, mut severity) = (false, None, IfUnset::default(), None);
         let (mut tools, mut field) = (Vec::new(), None);
         for (key, value) in entries {
             let key = key.as_str();
@@ -370,6 +371,9 @@ impl Reader<'_> {
                 "tests" => tests = read_tests(self.layer, value.value)?,
                 "code" if self.layer == Layer::BuiltIn => native = Some(native_rule(&value.value.text(key)?)?),
                 "if-unset" if self.layer == Layer::BuiltIn => if_unset = unset(&value.value.text(key)?)?,
+                "severity" if self.layer == Layer::BuiltIn => {
+                    severity = Some(Severity::keyed(&value.value.text(key)?)?);
+                }
                 "code" => code = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
                 _ => return Err(unknown_key("a rule", key, RULE_KEYS)),
@@ -415,6 +419,7 @@ impl Reader<'_> {
             line: at,
             native,
             if_unset,
+            severity,
         })
     }
 }

@@ -11,6 +11,7 @@ use super::path_rules::PathRules;
 use super::path_zone::PathZone;
 use super::pattern::Pattern;
 use super::rule_id::RuleId;
+use super::severity::Severity;
 use crate::call::Action;
 
 /// A rule on commands.
@@ -42,6 +43,8 @@ pub(crate) struct Rule {
     /// The code that says when it fires, beside what its keys say.
     pub(crate) native: Option<NativeRule>,
     pub(crate) if_unset: IfUnset,
+    /// How early its findings are told; that of its pack if it says none itself.
+    pub(crate) severity: Option<Severity>,
 }
 
 /// What counts of a rule that only fires if variables that nothing sets are empty: `rm -rf "$X/"`. Such a rule asks at most.

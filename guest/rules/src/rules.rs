@@ -55,6 +55,7 @@ impl Part {
         for (index, rule) in rules.iter_mut().enumerate() {
             rule.what.shrink();
             rule.keeps_the_gate = keeps_the_gate;
+            rule.severity = rule.severity.or(pack.map(|pack| pack.severity));
             if rule.field.is_some() {
                 fields.push(index);
             } else if !rule.is_only_code() && !rule.is_semantic() {
@@ -386,17 +387,11 @@ impl Guard {
         found.filter_map(|entry| self.parts[entry.part].rules.get(entry.rule))
     }
 
-    /// The pack that a rule stands in.
-    pub(crate) fn pack_of(&self, rule: &RuleId) -> Option<&str> {
-        let mut parts = self.active().filter(|part| part.pack.is_some());
-        parts.find(|part| part.rules.iter().any(|own| own.id == *rule)).map(|part| part.name.as_str())
-    }
-
-    /// Whether a built-in rule covers a path only as that is in a work tree below an agent's folder, which is no part of what
+    /// Whether a built-in rule covers a path only as that is in a worktree below an agent's folder, which is no part of what
     /// the agent goes by.
-    pub(crate) fn is_in_work_tree(&self, rule: &PathRule, path: &Value, home: Option<&str>) -> bool {
+    pub(crate) fn is_in_worktree(&self, rule: &PathRule, path: &Value, home: Option<&str>) -> bool {
         let inner =
-            agent_folders::in_work_tree(path).filter(|_| rule.layer == Layer::BuiltIn && !rule.means_work_trees());
+            agent_folders::in_worktree(path).filter(|_| rule.layer == Layer::BuiltIn && !rule.means_worktrees());
         let covers =
             |inner: &Value| self.covering(&PathQuery::of(inner, home)).iter().any(|other| std::ptr::eq(*other, rule));
         inner.is_some_and(|inner| !covers(&inner))
@@ -580,4 +575,22 @@ fn asks_for_branch(when: &Conditions) -> bool {
         Condition::Tracker(name, _) => name == branch::TRACKER,
         _ => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_names::gate_rules::keeps_the_gate;
+
+    use super::*;
+
+    /// The host knows them by their names alone.
+    #[test]
+    fn the_rules_that_keep_the_gate_are_called_so() {
+        let guard = Guard::new();
+        for (id, kept) in guard.every_rule() {
+            let whole = id.to_string();
+            let name = whole.strip_prefix("builtin:").unwrap_or(&whole);
+            assert_eq!(keeps_the_gate(name), kept, "{whole}");
+        }
+    }
 }

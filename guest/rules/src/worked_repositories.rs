@@ -1,4 +1,4 @@
-//! In which repositories besides the workspace a person works: the one in which a command runs, and the other work trees of
+//! In which repositories besides the workspace a person works: the one in which a command runs, and the other worktrees of
 //! the workspace's. Files there are as those of the workspace. Not whether git holds them.
 //!
 //! An agent is often started in the home folder, which is no workspace, or goes to another repository than that in which it was
@@ -13,21 +13,21 @@ use toolgate_shell::{Command, Effect, FileOracle, Kind, Runs, Script, Value};
 
 use super::glob::known_part;
 use super::path_zone::{Map, PathZone, is_elsewhere, is_product};
-use super::work_tree::WorkTree;
+use super::worktree::Worktree;
 use crate::call::Memory;
 
 /// Folders of the system below which people keep what they work on.
 const SHARED: &[&str] = &["/var/www", "/srv", "/private/var/www", "/Volumes"];
 
-/// Folders of a hidden folder in which agents make work trees: `~/.codex/worktrees/ID/REPO`.
-const WORK_TREES: &[&str] = &["worktrees", "worktree"];
+/// Folders of a hidden folder in which agents make worktrees: `~/.codex/worktrees/ID/REPO`.
+const WORKTREES: &[&str] = &["worktrees", "worktree"];
 
 /// What is asked about a text: the places with links resolved, and the repositories that the session has made.
 pub(crate) struct Asked<'a> {
     pub(crate) script: &'a Script,
     pub(crate) map: Map<'a>,
     pub(crate) look: &'a dyn FileOracle,
-    /// The tops of work trees that earlier calls made of folders which were there; [`Memory::ANYWHERE`] stands for every one.
+    /// The tops of worktrees that earlier calls made of folders which were there; [`Memory::ANYWHERE`] stands for every one.
     pub(crate) made: &'a [String],
     /// Whether no word names an effect.
     pub(crate) is_implied: fn(&Command, &Effect) -> bool,
@@ -36,8 +36,8 @@ pub(crate) struct Asked<'a> {
 /// What is found out once for a text.
 #[derive(Default)]
 pub(crate) struct WorkedRepositories {
-    trees: RefCell<FxHashMap<String, Option<WorkTree>>>,
-    own: OnceCell<Option<WorkTree>>,
+    trees: RefCell<FxHashMap<String, Option<Worktree>>>,
+    own: OnceCell<Option<Worktree>>,
     /// The repositories besides the workspace's own in which words of the text change something.
     others: OnceCell<BTreeSet<String>>,
     made: OnceCell<Vec<String>>,
@@ -84,7 +84,7 @@ impl WorkedRepositories {
         }
     }
 
-    /// Whether a path is the top of a work tree that belongs to the workspace's repository.
+    /// Whether a path is the top of a worktree that belongs to the workspace's repository.
     pub(crate) fn is_own_tree(&self, asked: &Asked<'_>, path: &str) -> bool {
         let real = asked.look.real(path).unwrap_or_else(|| path.to_owned());
         let tree = self.around(&real, asked.look);
@@ -123,17 +123,17 @@ impl WorkedRepositories {
         commands.any(|command| command.effects.iter().any(put))
     }
 
-    fn around(&self, folder: &str, look: &dyn FileOracle) -> Option<WorkTree> {
+    fn around(&self, folder: &str, look: &dyn FileOracle) -> Option<Worktree> {
         if let Some(known) = self.trees.borrow().get(folder) {
             return known.clone();
         }
-        let found = WorkTree::around(folder, look);
+        let found = Worktree::around(folder, look);
         self.trees.borrow_mut().insert(folder.to_owned(), found.clone());
         found
     }
 
-    /// Whether it is a work tree of the repository that the workspace lies in.
-    fn is_own(&self, asked: &Asked<'_>, tree: &WorkTree) -> bool {
+    /// Whether it is a worktree of the repository that the workspace lies in.
+    fn is_own(&self, asked: &Asked<'_>, tree: &Worktree) -> bool {
         let own = || asked.map.workspace().and_then(|workspace| self.around(workspace, asked.look));
         let own = self
             .own
@@ -141,8 +141,8 @@ impl WorkedRepositories {
         own.as_ref().is_some_and(|own| own.repository == tree.repository)
     }
 
-    /// Whether a command runs in this work tree, or in another one of the same repository.
-    fn works_in(&self, asked: &Asked<'_>, command: &Command, tree: &WorkTree) -> bool {
+    /// Whether a command runs in this worktree, or in another one of the same repository.
+    fn works_in(&self, asked: &Asked<'_>, command: &Command, tree: &Worktree) -> bool {
         let cwd = command.cwd.as_deref().filter(|_| !command.other_folders && !command.elsewhere);
         let cwd = cwd.filter(|cwd| !self.puts(asked, cwd)).and_then(|cwd| asked.look.real(cwd));
         let here = cwd.and_then(|cwd| self.around(&cwd, asked.look));
@@ -243,16 +243,16 @@ fn inside(place: PathZone) -> Option<PathZone> {
     is_inside.then_some(place)
 }
 
-/// Whether a work tree may be one that a person works in: below the own home folder, but not in what programs keep there, or
+/// Whether a worktree may be one that a person works in: below the own home folder, but not in what programs keep there, or
 /// outside of the system and of everybody's home folder.
-fn may_be_worked_in(tree: &WorkTree, map: &Map<'_>) -> bool {
+fn may_be_worked_in(tree: &Worktree, map: &Map<'_>) -> bool {
     let names = |folder: &str| -> Option<Vec<String>> {
         let rest = tree.root.strip_prefix(folder)?.strip_prefix('/')?;
         Some(rest.split('/').map(str::to_owned).collect())
     };
     if let Some(below) = map.home().and_then(names) {
         let of_programs = below[0].starts_with('.') || below[0] == "Library";
-        let of_agent = || tree.linked && below.iter().skip(1).any(|name| WORK_TREES.contains(&name.as_str()));
+        let of_agent = || tree.linked && below.iter().skip(1).any(|name| WORKTREES.contains(&name.as_str()));
         return !of_programs || of_agent();
     }
     match map.place(&tree.root) {

@@ -38,7 +38,7 @@ pub trait GuardHost {
         false
     }
 
-    /// Whether git holds every file of the work tree at a folder but those that it ignores, as they are on disk, and a branch is
+    /// Whether git holds every file of the worktree at a folder but those that it ignores, as they are on disk, and a branch is
     /// checked out there, so that nothing is lost with it.
     fn is_clean(&mut self, _folder: &str) -> bool {
         false
@@ -49,7 +49,7 @@ pub trait GuardHost {
         None
     }
 
-    /// Whether a commit has another file at a place below the root of a work tree than the last one, or none. `None` if there is
+    /// Whether a commit has another file at a place below the root of a worktree than the last one, or none. `None` if there is
     /// no such commit, or it cannot be told.
     fn differs(&mut self, _root: &str, _commit: &str, _file: &str) -> Option<bool> {
         None

@@ -161,7 +161,7 @@ fn what_git_holds_may_be_overwritten() {
 }
 
 /// Repositories beside the workspace in which somebody works, and what only looks like one. `x`, `a` and `b` are repositories,
-/// `wt` and those below `worktrees` work trees of the workspace's.
+/// `wt` and those below `worktrees` worktrees of the workspace's.
 #[test]
 fn what_somebody_works_in_is_a_workspace() {
     let repositories = [

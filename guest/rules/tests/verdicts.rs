@@ -31,7 +31,7 @@ fn other_names_of_a_file_each_gets_its_verdict() {
     each_gets_its_verdict(&cases!("aliases.jsonl"));
 }
 
-/// What people and agents do every day: files of variables, git, an agent's own skills and work trees.
+/// What people and agents do every day: files of variables, git, an agent's own skills and worktrees.
 #[test]
 fn what_is_done_at_work_gets_its_verdicts() {
     each_gets_its_verdict(&cases!("at-work.jsonl"));

@@ -444,7 +444,7 @@ async fn branches_are_merged_where_others_hold_all_their_commits() {
         let lost = held(&root, branch).await.ok();
         assert_eq!(lost.map(|lost| lost.is_empty()), expected, "{branch}");
     }
-    // Wherever it is stored, and from wherever in the work tree it is asked about.
+    // Wherever it is stored, and from wherever in the worktree it is asked about.
     git(&["pack-refs", "--all"]);
     repository.write("sub/x", "x\n");
     for folder in [root.clone(), format!("{root}/sub")] {

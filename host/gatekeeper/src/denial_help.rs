@@ -3,9 +3,7 @@
 
 use toolgate_agents::text::quoted;
 use toolgate_host::{Verdict, one_time_permits};
-
-/// Rules of the pack that keeps the gate itself whose names do not say so: no exemption lifts them.
-pub const KEPT: &[&str] = &["no-command", "effects-unread", "unparsed", "other-shell", "too-much", "links"];
+use toolgate_names::gate_rules::keeps_the_gate;
 
 /// Most rules that are named.
 const NAMED: usize = 3;
@@ -36,7 +34,7 @@ fn is_plain(name: &str) -> bool {
 /// What an exemption calls a rule, if one may lift it.
 fn exempt_name(rule: &str) -> Option<&str> {
     match rule.split_once(':') {
-        Some(("builtin", name)) => (!KEPT.contains(&name) && !name.starts_with("self-")).then_some(name),
+        Some(("builtin", name)) => (!keeps_the_gate(name)).then_some(name),
         Some(("user", name)) => Some(name),
         Some(("plugin" | "host", _)) | None => None,
         // A project's rule, or a path rule: `noReadPaths: .env`.

@@ -1,11 +1,11 @@
-//! `git`: asks git about a work tree.
+//! `git`: asks git about a worktree.
 
 use async_trait::async_trait;
 
 use super::{Answer, ChangedFile, Recording, Refuse};
 use crate::capability::Capability;
 
-/// Asks git about a work tree.
+/// Asks git about a worktree.
 #[async_trait]
 pub trait Git: Send + Sync {
     /// The files under this folder that differ from the last commit; of a file, that one, unless git holds it as it is.

@@ -1,20 +1,12 @@
 //! What is known of secrets: how they are named, how they look, and which options of programs take them.
 
+use toolgate_names::secrets::ends_in_secret;
+use toolgate_names::words_of;
+
 use super::MARK;
 
-/// Words that make a name the name of a secret: a part of the name ends with one of them.
-const SECRET: &[&str] = &[
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "apikey",
-    "accesskey",
-    "authorization",
-    "bearer",
-    "cookie",
-];
+/// More words that make a name the name of a secret, beside those of [`toolgate_names::secrets`]: a part of the name ends with one.
+const SECRET: &[&str] = &["accesskey", "authorization", "bearer", "cookie"];
 
 /// The same, in two parts: `api-key`, `AccessKey`.
 const SECRET_PAIRS: &[(&str, &str)] = &[("api", "key"), ("access", "key"), ("pass", "phrase"), ("pass", "word")];
@@ -61,21 +53,7 @@ pub(super) fn says_secret(name: &str) -> bool {
     if name.len() > 200 {
         return false;
     }
-    let mut parts: Vec<String> = Vec::new();
-    let mut joined = false;
-    for c in name.chars() {
-        if !c.is_ascii_alphanumeric() {
-            joined = false;
-            continue;
-        }
-        let turn = c.is_ascii_uppercase() && name_ends_lower(parts.last());
-        match parts.last_mut() {
-            Some(part) if joined && !turn => part.push(c),
-            _ => parts.push(c.to_string()),
-        }
-        joined = true;
-    }
-    parts.iter_mut().for_each(|part| part.make_ascii_lowercase());
+    let mut parts = words_of(name);
     while parts.last().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit())) {
         parts.pop();
     }
@@ -84,13 +62,9 @@ pub(super) fn says_secret(name: &str) -> bool {
         return false;
     }
     let old = parts.first().is_some_and(|part| part == "old");
-    parts.iter().any(|part| SECRET.iter().any(|word| part.ends_with(word)))
+    parts.iter().any(|part| ends_in_secret(part) || SECRET.iter().any(|word| part.ends_with(word)))
         || parts.windows(2).any(|two| SECRET_PAIRS.contains(&(two[0].as_str(), two[1].as_str())))
         || (parts.len() > 1 && last == "pwd" && !old)
-}
-
-fn name_ends_lower(part: Option<&String>) -> bool {
-    part.and_then(|part| part.chars().next_back()).is_some_and(|c| c.is_ascii_lowercase())
 }
 
 /// Where in a word a token starts that is known by its shape.

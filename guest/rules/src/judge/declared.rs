@@ -35,7 +35,7 @@ impl<'a> Evaluation<'a> {
         }
         self.runs(&scene, &subjects, text, world, look);
         self.prompts(&subjects, text, world, look);
-        self.work_trees(&subjects, text, world, look);
+        self.worktrees(&subjects, text, world, look);
         self.variables_lost(&subjects, text, world);
         // The text is nothing that the agent has written: its places are those of the fields.
         let own = |one: Evidence| named(declared, one);

@@ -5,6 +5,7 @@ use crate::judge::Considered;
 use crate::path_rule::PathRule;
 use crate::rule::{IfUnset, Rule};
 use crate::rule_id::{Layer, RuleId};
+use crate::severity::Severity;
 
 /// What a rule found.
 pub(crate) struct Found {
@@ -13,6 +14,7 @@ pub(crate) struct Found {
     pub(super) may_be_lifted: bool,
     /// What of it counts if it only comes of unset variables being empty.
     pub(super) if_unset: IfUnset,
+    pub(super) severity: Severity,
     pub(super) action: Action,
     pub(super) reason: String,
     pub(super) evidence: Vec<Evidence>,
@@ -20,14 +22,21 @@ pub(crate) struct Found {
 
 impl Found {
     pub(super) fn of(rule: &Rule, action: Action, reason: String, evidence: Vec<Evidence>) -> Self {
-        let (rule, if_unset, may_be_lifted) = (rule.id.clone(), rule.if_unset, !rule.keeps_the_gate);
-        Found { rule, may_be_lifted, if_unset, action, reason, evidence }
+        Found {
+            rule: rule.id.clone(),
+            may_be_lifted: !rule.keeps_the_gate,
+            if_unset: rule.if_unset,
+            severity: rule.severity.unwrap_or_default(),
+            action,
+            reason,
+            evidence,
+        }
     }
 
     pub(super) fn of_path(rule: &PathRule, action: Action, reason: String, evidence: Evidence) -> Self {
         let may_be_lifted = !rule.keeps_the_gate && rule.layer != Layer::Project;
         let (rule, if_unset, evidence) = (rule.id(), IfUnset::PartialName, vec![evidence]);
-        Found { rule, may_be_lifted, if_unset, action, reason, evidence }
+        Found { rule, may_be_lifted, if_unset, severity: Severity::Loss, action, reason, evidence }
     }
 
     pub(super) fn into_finding(self) -> Finding {

@@ -25,15 +25,15 @@ mod probes;
 mod sent;
 mod shown;
 mod tokens;
-mod unknown;
 mod uncommitted;
+mod unknown;
 mod untracked;
 
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Effect, FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
 
 use super::found::Found;
-use super::{Evaluation, evidence, git_recoverable, refs, work_trees};
+use super::{Evaluation, evidence, git_recoverable, refs, worktrees};
 use crate::call::{Action, Evidence, Field, Memory, Source};
 use crate::matching::{DependsOn, MatchInput, ScriptContext, is_implied};
 use crate::mismatch::Mismatch;
@@ -75,7 +75,7 @@ pub(super) fn agrees(
         NativeRule::Abort if refs::begun_here(subject, world) => Err(Mismatch::Code),
         NativeRule::Amend if refs::is_only_here(subject, world) => Err(Mismatch::Held),
         NativeRule::RepositoryData if refs::is_others(rule, subject) => Err(Mismatch::Code),
-        NativeRule::RemoveOutside if work_trees::are_spent(rule, subject, world) => Err(Mismatch::Held),
+        NativeRule::RemoveOutside if worktrees::are_spent(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::DeleteBranch | NativeRule::DeleteBranchForce if held.keep(subject, source, world) => {
             Err(Mismatch::Held)
         }
@@ -308,13 +308,13 @@ mod tests {
     #[test]
     fn every_rule_in_code_has_one_row() {
         let guard = Guard::new();
-        let rows = guard.parts.iter().flat_map(|part| &part.rules).filter_map(|rule| rule.native);
-        let mut rows: Vec<&str> = rows.map(NativeRule::key).collect();
-        let mut native: Vec<&str> = NativeRule::ALL.iter().map(|native| native.key()).collect();
-        rows.sort_unstable();
-        native.sort_unstable();
-        assert_eq!(rows, native);
-        assert!(native.windows(2).all(|pair| pair[0] != pair[1]), "two rules in code have one key");
+        let rows: Vec<NativeRule> =
+            guard.parts.iter().flat_map(|part| &part.rules).filter_map(|rule| rule.native).collect();
+        for (native, key) in NativeRule::ALL {
+            let count = rows.iter().filter(|row| *row == native).count();
+            assert_eq!(count, 1, "rows with `code: {key}`");
+            assert_eq!(NativeRule::keyed(key), Some(*native), "two rules in code have the key {key}");
+        }
         let mut names: Vec<String> =
             guard.parts.iter().flat_map(|part| &part.rules).map(|rule| rule.id.to_string()).collect();
         names.sort_unstable();

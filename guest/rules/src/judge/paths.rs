@@ -21,6 +21,7 @@ use crate::path_query::PathQuery;
 use crate::path_rule::{Around, PathRule, as_glob};
 use crate::path_zone::{is_elsewhere, is_notes};
 use crate::rule_id::{Layer, Policy};
+use crate::rules::Guard;
 use crate::world::GuardHost;
 
 /// Programs that tell the names and sizes of files, and nothing that is in them.
@@ -76,17 +77,7 @@ impl<'a> Evaluation<'a> {
     ) {
         let found = subject.command;
         if script.unparsed.is_some() || found.scanned {
-            // Without structure any token may be the target of anything.
-            let mut seen = HashSet::new();
-            for word in found.words.iter().filter(|word| seen.insert(word.known())) {
-                let path = match &word.value {
-                    Value::Known(text) => Value::Known(absolute(&tilde(text, self.call), &self.call.cwd)),
-                    other => other.clone(),
-                };
-                let evidence = evidence(command, word.span);
-                self.touched.push(Touched::new(Access::Delete, path, evidence));
-            }
-            return;
+            return self.any_word(found, command);
         }
         // The folder that an option names: `git -C ~/.ssh`.
         if let Some(cwd) = found.cwd.as_ref().filter(|_| found.cwd != found.shell_cwd) {
@@ -153,29 +144,30 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    /// Without structure any token may be the target of anything.
+    fn any_word(&mut self, found: &Command, field: &Field) {
+        let mut seen = HashSet::new();
+        for word in found.words.iter().filter(|word| seen.insert(word.known())) {
+            let path = match &word.value {
+                Value::Known(text) => Value::Known(absolute(&tilde(text, self.call), &self.call.cwd)),
+                other => other.clone(),
+            };
+            let evidence = evidence(field, word.span);
+            self.touched.push(Touched::new(Access::Delete, path, evidence));
+        }
+    }
+
+    /// What path rules say of all that was touched.
     pub(super) fn paths(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
-        // Each path is asked for once, however often the text names it.
-        let asked: BTreeSet<String> = self.touched.iter().filter_map(Touched::asked).collect();
-        let known: Vec<String> = asked.into_iter().collect();
-        let resolved = match world.resolve(&known) {
-            Ok(resolved) => resolved,
-            Err(why) => {
-                self.native(NativeRule::Links, &why, Vec::new());
-                return;
-            }
-        };
-        let real: BTreeMap<&String, String> =
-            known.iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect();
+        let Some(real) = self.behind_links(world) else { return };
         self.other_names(&real, world);
-        let guard = self.guard;
         let home = self.call.home.as_deref();
         let around = Around {
             home,
             workspace: Some(&self.call.workspace).filter(|path| !path.is_empty()).map(String::as_str),
             look,
         };
-        // A loop touches the same ones in each round.
-        let mut covering: BTreeMap<Value, Vec<&PathRule>> = BTreeMap::new();
+        let mut covering = Covering { guard: self.guard, home, known: BTreeMap::new() };
         let all = std::mem::take(&mut self.touched);
         // Those that no rule says anything of, and the others with where they were named.
         let (mut free, mut told_of) = (FxHashSet::default(), FxHashSet::default());
@@ -188,106 +180,7 @@ impl<'a> Evaluation<'a> {
             let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
             self.falls_with(touched, real.as_deref());
             self.read_with(touched, real.as_deref(), look);
-            let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
-            let mut cover = |path: &Value, behind| {
-                if !covering.contains_key(path) {
-                    covering.insert(path.clone(), guard.covering(&PathQuery::of(path, home)));
-                }
-                hit.extend(covering.get(path).into_iter().flatten().map(|rule| (*rule, behind)));
-            };
-            cover(&touched.path, None);
-            if let Some(real) = &real {
-                cover(&Value::Known(real.clone()), Some(real.as_str()));
-            }
-            // A glob that may stand for many of them is one finding.
-            let one_is_enough = !matches!(touched.path, Value::Known(_));
-            let mut told: Vec<(Policy, bool)> = Vec::new();
-            for (rule, behind) in hit {
-                let kind = (rule.policy, rule.ask);
-                if one_is_enough && told.contains(&kind) {
-                    continue;
-                }
-                if rule.layer == Layer::BuiltIn && is_public(touched, real.as_deref()) {
-                    continue;
-                }
-                if rule.policy == Policy::NoDelete && self.is_notes(touched, real.as_deref()) {
-                    continue;
-                }
-                let deed = match (rule.policy, touched.access) {
-                    // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
-                    (Policy::ReadOnly, Access::MakeFolder) if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate => {
-                        continue;
-                    }
-                    // What came with Toolgate keeps secrets, and these give none away.
-                    (Policy::ZeroAccess, Access::List | Access::Use | Access::Tighten | Access::MakeFolder)
-                        if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate && self.call.kind == Kind::Shell =>
-                    {
-                        continue;
-                    }
-                    (Policy::NoRead, Access::Use) if rule.layer == Layer::BuiltIn => continue,
-                    (
-                        Policy::NoRead,
-                        Access::List | Access::Write | Access::Tighten | Access::MakeFolder | Access::Delete,
-                    ) => continue,
-                    (Policy::ReadOnly, Access::List | Access::Use | Access::Read | Access::Mention) => continue,
-                    (
-                        Policy::NoDelete,
-                        Access::List
-                        | Access::Use
-                        | Access::Read
-                        | Access::Mention
-                        | Access::Write
-                        | Access::Tighten
-                        | Access::MakeFolder
-                        | Access::HardLink,
-                    ) => continue,
-                    (policy, _) => policy.describe(),
-                };
-                // Whoever is told all hidden names means none of them, and whoever removes them all means no secret.
-                let any_name = || as_glob(&touched.path).is_some_and(|pattern| rule.is_any_name(&pattern));
-                let secret = matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead);
-                if (touched.access == Access::List || touched.access == Access::Delete && secret) && any_name() {
-                    continue;
-                }
-                let may = match as_glob(&touched.path).map(|pattern| rule.is_meant(&pattern, &around)) {
-                    Some(Some(false)) => continue,
-                    Some(there) => there.is_none(),
-                    None => false,
-                };
-                if self.path_exempt(rule, touched, real.as_deref()) {
-                    continue;
-                }
-                let of_variables = rule.layer == Layer::BuiltIn && rule.policy == Policy::NoRead;
-                let shown = if of_variables { touched.shown } else { Shown::Yes };
-                if shown == Shown::No {
-                    continue;
-                }
-                let covered = behind.map_or_else(|| touched.path.clone(), |real| Value::Known(real.to_owned()));
-                if guard.is_in_work_tree(rule, &covered, home) {
-                    continue;
-                }
-                let behind = behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
-                let same = match touched.access {
-                    Access::HardLink => " (a hard link is another name for the same file)",
-                    _ => "",
-                };
-                let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-                let instead = if rule.reason.is_none() { rule.policy.instead() } else { "" };
-                let reason = format!(
-                    "{} {deed} ({}: {}){behind}{same}{why}{instead}",
-                    touched.evidence.text,
-                    rule.policy.key(),
-                    rule.source
-                );
-                let prompt = rule.layer == Layer::BuiltIn
-                    && rule.policy == Policy::NoDelete
-                    && covered.known().is_some_and(|path| agent_folders::is_prompt(path, home));
-                let known_hosts = self.call.kind == Kind::Shell && is_known_hosts(touched, rule);
-                let asks = touched.possible || rule.ask || may || prompt || known_hosts || shown == Shown::Perhaps;
-                let action = if asks { Action::Ask } else { Action::Block };
-                told.push(kind);
-                self.add(Found::of_path(rule, action, reason, touched.evidence.clone()));
-            }
+            self.covered(touched, real.as_deref(), &mut covering, &around);
             if self.found == found {
                 free.insert(same);
             } else {
@@ -296,10 +189,85 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    /// What each known path leads to. Each is asked for once, however often the text names it; none if that cannot be told,
+    /// which is a finding.
+    fn behind_links(&mut self, world: &mut dyn GuardHost) -> Option<BTreeMap<String, String>> {
+        let asked: BTreeSet<String> = self.touched.iter().filter_map(Touched::asked).collect();
+        let known: Vec<String> = asked.into_iter().collect();
+        match world.resolve(&known) {
+            Ok(resolved) => {
+                Some(known.into_iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect())
+            }
+            Err(why) => {
+                self.native(NativeRule::Links, &why, Vec::new());
+                None
+            }
+        }
+    }
+
+    /// What the rules say that a path falls under, as it is named and behind its links.
+    fn covered(&mut self, touched: &Touched, real: Option<&str>, covering: &mut Covering<'a>, around: &Around<'_>) {
+        let named = covering.of(&touched.path).iter().map(|rule| (*rule, None));
+        let mut rules: Vec<(&PathRule, Option<&str>)> = named.collect();
+        if let Some(real) = real {
+            rules.extend(covering.of(&Value::Known(real.to_owned())).iter().map(|rule| (*rule, Some(real))));
+        }
+        // A glob that may stand for many of them is one finding.
+        let one_is_enough = !matches!(touched.path, Value::Known(_));
+        let mut told: Vec<(Policy, bool)> = Vec::new();
+        for (rule, behind) in rules {
+            let kind = (rule.policy, rule.ask);
+            if one_is_enough && told.contains(&kind) {
+                continue;
+            }
+            let path = Covered { touched, real, behind };
+            if let Some(action) = self.says(rule, &path, around) {
+                told.push(kind);
+                self.add(Found::of_path(rule, action, path.reason(rule), touched.evidence.clone()));
+            }
+        }
+    }
+
+    /// What a rule asks for if something is done to a path that falls under it. `None` if it does not mind.
+    fn says(&self, rule: &PathRule, path: &Covered<'_>, around: &Around<'_>) -> Option<Action> {
+        let Covered { touched, real, .. } = *path;
+        let built_in = rule.layer == Layer::BuiltIn;
+        if built_in && is_public(touched, real)
+            || rule.policy == Policy::NoDelete && self.is_notes(touched, real)
+            || !forbids(rule, touched.access, self.call.kind)
+        {
+            return None;
+        }
+        // Whoever is told all hidden names means none of them, and whoever removes them all means no secret.
+        let any_name = || as_glob(&touched.path).is_some_and(|pattern| rule.is_any_name(&pattern));
+        let secret = matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead);
+        if (touched.access == Access::List || touched.access == Access::Delete && secret) && any_name() {
+            return None;
+        }
+        let may = match as_glob(&touched.path).map(|pattern| rule.is_meant(&pattern, around)) {
+            Some(Some(false)) => return None,
+            Some(there) => there.is_none(),
+            None => false,
+        };
+        if self.path_exempt(rule, touched, real) {
+            return None;
+        }
+        let of_variables = built_in && rule.policy == Policy::NoRead;
+        let shown = if of_variables { touched.shown } else { Shown::Yes };
+        let covered = path.covered();
+        if shown == Shown::No || self.guard.is_in_worktree(rule, &covered, around.home) {
+            return None;
+        }
+        let is_prompt = |path| agent_folders::is_prompt(path, around.home);
+        let prompt = built_in && rule.policy == Policy::NoDelete && covered.known().is_some_and(is_prompt);
+        let known_hosts = self.call.kind == Kind::Shell && is_known_hosts(touched, rule);
+        let asks = touched.possible || rule.ask || may || prompt || known_hosts || shown == Shown::Perhaps;
+        Some(if asks { Action::Ask } else { Action::Block })
+    }
+
     /// What links lead to may have other names: hard links. They are told of a path without links alone.
-    fn other_names(&mut self, real: &BTreeMap<&String, String>, world: &mut dyn GuardHost) {
-        let behind: BTreeSet<&String> =
-            real.iter().filter(|(path, real)| **path != *real).map(|(_, real)| real).collect();
+    fn other_names(&mut self, real: &BTreeMap<String, String>, world: &mut dyn GuardHost) {
+        let behind: BTreeSet<&String> = real.iter().filter(|(path, real)| path != real).map(|(_, real)| real).collect();
         if behind.is_empty() {
             return;
         }
@@ -369,6 +337,78 @@ impl<'a> Evaluation<'a> {
         let reason = format!("{} contains {}{others}, {becomes}", touched.evidence.text, first.source);
         let action = if touched.possible { Action::Ask } else { Action::Block };
         self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
+    }
+}
+
+/// The rules that paths fall under. A loop touches the same paths in each round.
+struct Covering<'a> {
+    guard: &'a Guard,
+    home: Option<&'a str>,
+    known: BTreeMap<Value, Vec<&'a PathRule>>,
+}
+
+impl<'a> Covering<'a> {
+    /// Those of this path.
+    fn of(&mut self, path: &Value) -> &[&'a PathRule] {
+        if !self.known.contains_key(path) {
+            self.known.insert(path.clone(), self.guard.covering(&PathQuery::of(path, self.home)));
+        }
+        self.known.get(path).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A touched path that falls under a rule.
+#[derive(Clone, Copy)]
+struct Covered<'t> {
+    touched: &'t Touched,
+    /// What it leads to, if it is a link.
+    real: Option<&'t str>,
+    /// The same, if that is what falls under the rule.
+    behind: Option<&'t str>,
+}
+
+impl Covered<'_> {
+    /// The path that falls under it.
+    fn covered(&self) -> Value {
+        self.behind.map_or_else(|| self.touched.path.clone(), |real| Value::Known(real.to_owned()))
+    }
+
+    /// What a finding says.
+    fn reason(&self, rule: &PathRule) -> String {
+        let behind = self.behind.map(|real| format!(" (a link to {real})")).unwrap_or_default();
+        let same = match self.touched.access {
+            Access::HardLink => " (a hard link is another name for the same file)",
+            _ => "",
+        };
+        let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let instead = if rule.reason.is_none() { rule.policy.instead() } else { "" };
+        format!(
+            "{} {} ({}: {}){behind}{same}{why}{instead}",
+            self.touched.evidence.text,
+            rule.policy.describe(),
+            rule.policy.key(),
+            rule.source
+        )
+    }
+}
+
+/// Whether a rule minds that something is done to a path that falls under it.
+fn forbids(rule: &PathRule, access: Access, tool: Kind) -> bool {
+    let built_in = rule.layer == Layer::BuiltIn;
+    match (rule.policy, access) {
+        // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
+        (Policy::ReadOnly, Access::MakeFolder) => !built_in || rule.keeps_the_gate,
+        (Policy::ReadOnly, Access::List | Access::Use | Access::Read | Access::Mention) => false,
+        // What came with Toolgate keeps secrets, and these give none away.
+        (Policy::ZeroAccess, Access::List | Access::Use | Access::Tighten | Access::MakeFolder) => {
+            !built_in || rule.keeps_the_gate || tool != Kind::Shell
+        }
+        (Policy::NoRead, Access::Use) => !built_in,
+        (Policy::NoRead, access) => {
+            !matches!(access, Access::List | Access::Write | Access::Tighten | Access::MakeFolder | Access::Delete)
+        }
+        (Policy::NoDelete, access) => matches!(access, Access::Move | Access::Delete),
+        (Policy::ReadOnly | Policy::ZeroAccess, _) => true,
     }
 }
 

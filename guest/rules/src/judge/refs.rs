@@ -10,7 +10,7 @@ use crate::invocation::Invocation;
 use crate::matching::{MatchInput, is_change, is_implied, names_repository};
 use crate::native_rule::NativeRule;
 use crate::rule::Rule;
-use crate::work_tree;
+use crate::worktree;
 use crate::world::GuardHost;
 
 /// After these what was fetched is part of what is pushed, or was looked at as such.
@@ -145,7 +145,7 @@ const STATES: &[&str] = &["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "reba
 /// begun itself.
 pub(super) fn begun_here(subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
     let (Some(look), Some(cwd)) = (world.look(), subject.command.cwd.as_deref()) else { return false };
-    let Some(folder) = work_tree::own_folder(cwd, look.as_ref()) else { return false };
+    let Some(folder) = worktree::own_folder(cwd, look.as_ref()) else { return false };
     let idle = |state: &&str| look.look(&format!("{folder}/{state}")) == Presence::Absent;
     if names_repository(subject.command) || !STATES.iter().all(idle) {
         return false;

@@ -3,6 +3,7 @@
 //! `mcp__db__query {"sql": "DROP TABLE users"}` is judged as a client that is told so, `git_reset {"mode": "hard"}` as the
 //! command of that name, and `delete_repository` by its verb. What a tool does to files here is not judged in this place.
 
+use toolgate_names::{tools, words_of};
 use toolgate_shell::{Command, Script, Span, Word};
 
 use super::Evaluation;
@@ -56,36 +57,24 @@ const DATABASES: &[&str] = &[
 /// Keys of code that a tool runs.
 const CODE: &[&str] = &["body", "code", "expression", "program", "snippet", "source", "text"];
 
-/// Words in the name of a tool that runs code, and what runs a text in each language.
-const RUNS: &[&str] = &["eval", "evaluate", "exec", "execute", "interpreter", "repl", "run"];
-const LANGUAGES: &[(&[&str], &str)] = &[
-    (&["bash", "sh", "shell", "zsh"], "bash -c"),
-    (&["ipython", "jupyter", "py", "python"], "python3 -c"),
-    (&["javascript", "js", "node", "nodejs"], "node -e"),
-    (&["php"], "php -r"),
-    (&["ruby"], "ruby -e"),
-    (&["perl"], "perl -e"),
-];
+/// More words than [`tools::RUNS`] in the name of a tool that runs code.
+const EVALUATES: &[&str] = &["evaluate"];
 
 /// Programs whose commands tools are called after.
 const PROGRAMS: &[&str] = &["docker", "flyctl", "gh", "git", "helm", "kubectl", "npm", "pulumi", "terraform", "tofu"];
 
-/// Verbs after which something is gone.
-const LOSES: &[&str] = &[
-    "delete",
+/// More verbs than [`tools::LOSES`] after which something elsewhere is gone.
+const ENDS: &[&str] = &[
     "deprovision",
     "destroy",
     "drop",
-    "erase",
     "flush",
     "flushall",
     "flushdb",
-    "purge",
     "terminate",
     "truncate",
     "uninstall",
     "unpublish",
-    "wipe",
 ];
 
 /// Verbs that lose something where it is one of these.
@@ -187,10 +176,7 @@ const SLIGHT: &[&str] = &[
     "webhook",
 ];
 
-/// Keys of what a tool with several uses is to do.
-const DEEDS: &[&str] = &["action", "method", "op", "operation", "verb"];
-
-/// Longest text there that is read for verbs.
+/// Longest text that is read for verbs under a key of what a tool is to do.
 const LONGEST_DEED: usize = 64;
 
 /// Words in the name of a tool that works on files, which are judged as such where they are here.
@@ -256,7 +242,8 @@ fn named(call: &Call) -> Evidence {
 /// The commands that mean the same as what a tool is told.
 fn commands(words: &[String], inputs: &[Field]) -> Vec<String> {
     let says = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
-    let language = LANGUAGES.iter().find(|(names, _)| says(names)).map(|(_, runner)| *runner);
+    let runs = says(tools::RUNS) || says(EVALUATES);
+    let language = tools::runner(words).filter(|_| runs);
     let mut found = Vec::new();
     for field in inputs {
         let key = key_of(&field.name);
@@ -268,7 +255,7 @@ fn commands(words: &[String], inputs: &[Field]) -> Vec<String> {
         if key == "query" && says(&["graphql"]) {
             found.push(format!("curl https://graphql.example -d {text}"));
         }
-        if let Some(runner) = language.filter(|_| says(RUNS) && CODE.contains(&key)) {
+        if let Some(runner) = language.filter(|_| CODE.contains(&key)) {
             found.push(format!("{runner} {text}"));
         }
         if says(&["redis", "valkey"]) && matches!(key, "command" | "cmd") {
@@ -321,13 +308,14 @@ fn loses(tool: &str, words: &[String], call: &Call) -> bool {
     let one = |word: &String, wanted: &[&str]| wanted.contains(&word.as_str());
     let is_slight = own.iter().any(|word| one(word, SLIGHT));
     let kept = own.iter().any(|word| one(word, KEPT));
-    let by_name = own.iter().any(|word| one(word, LOSES)) || kept && own.iter().any(|word| one(word, TAKES));
+    let is_gone = |word: &String| one(word, tools::LOSES) || one(word, ENDS);
+    let by_name = own.iter().any(is_gone) || kept && own.iter().any(|word| one(word, TAKES));
     let local = |field: &Field| ["//localhost", "//127."].iter().any(|host| field.value.contains(host));
     let deed = |field: &Field| {
         let first = words_of(&field.value).into_iter().next();
-        DEEDS.contains(&key_of(&field.name).as_str())
+        tools::DEEDS.contains(&key_of(&field.name).as_str())
             && field.value.len() <= LONGEST_DEED
-            && first.is_some_and(|word| one(&word, LOSES))
+            && first.is_some_and(|word| is_gone(&word))
     };
     let told = by_name || call.inputs.iter().any(deed) && !call.inputs.iter().any(local);
     // What is done to files here has been judged; those of a repository at a forge are named with that.
@@ -343,24 +331,6 @@ fn loses(tool: &str, words: &[String], call: &Call) -> bool {
 fn key_of(name: &str) -> String {
     let last = name.rsplit('.').next().unwrap_or(name);
     last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-}
-
-/// The words of a name, in small letters.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut lower = false;
-    for c in name.chars() {
-        let new = !c.is_ascii_alphanumeric() || lower && c.is_ascii_uppercase();
-        if new || words.is_empty() {
-            words.push(String::new());
-        }
-        lower = c.is_ascii_lowercase() || c.is_ascii_digit();
-        if let (Some(word), true) = (words.last_mut(), c.is_ascii_alphanumeric()) {
-            word.push(c.to_ascii_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// A text as one word of a command.

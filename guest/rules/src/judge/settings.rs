@@ -11,7 +11,7 @@ use crate::call::Field;
 use crate::invocation::{Given, Invocation};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
-use crate::work_tree;
+use crate::worktree;
 use crate::world::{GuardHost, Tracked};
 
 /// Files below a project's root, and whether they only count where Toolgate is named in them.
@@ -61,7 +61,7 @@ enum Takes<'a> {
 
 /// What a git command takes, and the paths to which it keeps; all if there are none.
 fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
-    let has = |names: &[&str]| found.options.iter().any(|given| names.iter().any(|name| found.is(given, name)));
+    let has = |names: &[&str]| found.has(names);
     let texts = |from: usize| -> Vec<&'a str> {
         found.operands.iter().skip(from).filter_map(|operand| operand.text).filter(|text| *text != "--").collect()
     };
@@ -119,7 +119,7 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
     }
 }
 
-/// The files of a work tree that have an agent ask Toolgate, or that hold rules.
+/// The files of a worktree that have an agent ask Toolgate, or that hold rules.
 fn carriers(root: &str, look: &dyn FileOracle) -> Vec<&'static str> {
     let carries = |(file, named): &&(&str, bool)| {
         let path = absolute(file, root);
@@ -149,7 +149,7 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             let folder = subject.command.cwd.as_deref().unwrap_or(&self.call.cwd);
-            let Some(root) = work_tree::top(folder, look) else { continue };
+            let Some(root) = worktree::top(folder, look) else { continue };
             let within = |file: &str| {
                 let file = absolute(file, &root);
                 let covers = |path: &&str| {

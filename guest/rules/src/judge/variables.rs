@@ -1,6 +1,6 @@
 //! Files of variables, `.env`: whether what a command does with one shows a value to whoever looks on, and whether one is lost.
 //!
-//! Counting its lines, listing its names, keeping it beside another work tree and running tests with it show nothing. What may
+//! Counting its lines, listing its names, keeping it beside another worktree and running tests with it show nothing. What may
 //! show a value asks, and what does is blocked by the path rules.
 
 use toolgate_shell::{Command, Effect, FileAction, Joiner, Kind, Presence, Redirect, Runs, Value, Word, absolute};
@@ -8,6 +8,7 @@ use toolgate_shell::{Command, Effect, FileAction, Joiner, Kind, Presence, Redire
 use super::touched::Shown;
 use super::{Evaluation, evidence};
 use crate::call::Field;
+use crate::invocation::{Given, Invocation};
 use crate::matching::{MatchInput, is_change};
 use crate::native_rule::NativeRule;
 use crate::path_query::is_sample;
@@ -31,21 +32,22 @@ pub(super) fn shown(subject: &MatchInput<'_>, effect: &Effect, text: &str, world
     // What is written to another descriptor, or to a terminal, goes past what follows in the pipeline.
     let plain =
         |redirect: &Redirect| redirect.target.span == effect.span || redirect.target.known() == Some("/dev/null");
-    let Some(texts) = texts(subject.command).filter(|_| subject.command.redirects.iter().all(plain)) else {
+    if texts(subject.command).is_none() || !subject.command.redirects.iter().all(plain) {
         return Shown::Yes;
+    }
+    let Some(found) = subject.invocation() else { return Shown::Yes };
+    let operands = operands(found);
+    let others = match operands.split_last() {
+        Some((last, others)) if is_variables(last) => others,
+        _ => &operands,
     };
-    let Some((program, words)) = texts.split_first() else { return Shown::Yes };
-    let others = match words.split_last() {
-        Some((last, others)) if is_variables(last) && !last.starts_with('-') => others,
-        _ => words,
-    };
-    match program.rsplit('/').next().unwrap_or(program) {
-        program if masks(program, others) => Shown::No,
+    match found.program {
+        _ if masks(found, others) => Shown::No,
         "source" | "." => used(subject, text),
         "cp" | "mv" | "install" | "rsync" | "ln" => kept(subject, effect),
-        "git" => compared(&texts, effect, world),
-        "cat" if others.is_empty() => piped(subject, text),
-        "grep" if matches!(others, ["-v", pattern] if !pattern.starts_with('-')) => piped(subject, text),
+        "git" => compared(found, effect, world),
+        "cat" if others.is_empty() && found.options.is_empty() => piped(subject, text),
+        "grep" if others.len() == 1 && is_inverted(found) => piped(subject, text),
         _ => Shown::Yes,
     }
 }
@@ -54,25 +56,45 @@ fn texts(command: &Command) -> Option<Vec<&str>> {
     command.words.iter().map(Word::known).collect()
 }
 
+/// The operands of a command of which all words are known.
+fn operands<'a>(found: &Invocation<'a>) -> Vec<&'a str> {
+    found.operands.iter().map(|operand| operand.shape).collect()
+}
+
 /// Whether of the lines that a program is given it prints no more than the names before the first `=`, or how many there are.
-/// The words are those besides the file. Only these forms: options of such programs are many.
-fn masks(program: &str, words: &[&str]) -> bool {
-    let plain = |word: &str| !word.starts_with('-');
-    match (program, words) {
-        ("wc", [] | ["-l" | "-c" | "-w" | "-m"]) => true,
-        ("md5sum" | "sha1sum" | "sha256sum" | "shasum" | "cksum", []) => true,
-        ("cmp", ["-s" | "--silent", other]) | ("diff", ["-q" | "--brief", other]) => plain(other),
-        ("grep" | "egrep", ["-c" | "-q" | "-cE" | "-qE" | "-l" | "-L" | "--count" | "--quiet", pattern]) => {
-            plain(pattern)
+/// The operands are those besides the file. With other options than these it may print more.
+fn masks(found: &Invocation<'_>, operands: &[&str]) -> bool {
+    const COUNT: &[&str] = &["-c", "--count", "-q", "--quiet", "-l", "-L"];
+    let with = |wanted: &[&str], others: &[&str]| found.has(wanted) && found.has_only(&[wanted, others].concat());
+    match (found.program, operands) {
+        ("wc", []) => found.has_only(&["-l", "-c", "-w", "-m"]),
+        ("md5sum" | "sha1sum" | "sha256sum" | "shasum" | "cksum", []) => found.options.is_empty(),
+        ("cmp", [_]) => with(&["-s", "--silent"], &[]),
+        ("diff", [_]) => with(&["-q", "--brief"], &[]),
+        ("grep" | "egrep", [pattern]) => {
+            with(COUNT, &["-E"]) || with(&["-o", "--only-matching"], &["-E"]) && is_name_pattern(pattern)
         }
-        ("grep" | "egrep", ["-o" | "-oE" | "--only-matching", pattern]) => is_name_pattern(pattern),
-        ("cut", ["-d=", "-f1"] | ["-f1", "-d="] | ["-d", "=", "-f", "1"] | ["-d=", "-f", "1"] | ["-d", "=", "-f1"]) => {
-            true
+        ("cut", []) => {
+            found.has_only(&["-d", "-f"]) && found.value(&["-d"]) == Some("=") && found.value(&["-f"]) == Some("1")
         }
-        ("awk" | "gawk" | "mawk", ["-F=", program] | ["-F", "=", program]) => is_name_printer(program),
-        ("sed" | "gsed", [script] | ["-E" | "-r" | "-e", script]) => is_mask(script),
+        ("awk" | "gawk" | "mawk", [program]) => {
+            found.has_only(&["-F"]) && found.value(&["-F"]) == Some("=") && is_name_printer(program)
+        }
+        ("sed" | "gsed", _) => {
+            let script = found.value(&["-e"]).filter(|_| operands.is_empty());
+            let script = script.or(match operands {
+                [script] if !found.has(&["-e"]) => Some(script),
+                _ => None,
+            });
+            found.has_only(&["-E", "-r", "-e"]) && script.is_some_and(is_mask)
+        }
         _ => false,
     }
+}
+
+/// Whether `grep` prints all lines but some.
+fn is_inverted(found: &Invocation<'_>) -> bool {
+    found.has(&["-v"]) && found.has_only(&["-v"])
 }
 
 /// Whether a pattern fits nothing behind the first `=` of a line: `^[A-Z_]*`, `^[^=]*=`.
@@ -131,14 +153,15 @@ fn piped(subject: &MatchInput<'_>, text: &str) -> Shown {
     }
     for next in subject.pipeline().1 {
         let silent = next.redirects.iter().all(|redirect| redirect.target.known() == Some("/dev/null"));
-        let Some(texts) = texts(next).filter(|_| silent) else { return Shown::Yes };
-        match texts.as_slice() {
-            [program, words @ ..] if masks(program, words) => return Shown::No,
+        let known = texts(next).filter(|_| silent);
+        let Some(found) = known.and_then(|_| subject.read(next)) else { return Shown::Yes };
+        let operands = operands(&found);
+        match found.program {
+            _ if masks(&found, &operands) => return Shown::No,
             // Lines go on as they are; what xargs runs if it is told nothing.
-            ["sort" | "uniq" | "echo"] => {}
-            ["grep", "-v", pattern] if !pattern.starts_with('-') => {}
-            ["xargs", words @ ..]
-                if words.iter().all(|word| matches!(*word, "-0" | "-d" | "\\n" | "-r" | "-L" | "1")) => {}
+            "sort" | "uniq" | "echo" if operands.is_empty() && found.options.is_empty() => {}
+            "grep" if operands.len() == 1 && is_inverted(&found) => {}
+            "xargs" if operands.is_empty() && found.has_only(&["-0", "-d", "-r", "-L"]) => {}
             _ => return Shown::Yes,
         }
     }
@@ -163,7 +186,7 @@ fn exported<'a>(subject: &MatchInput<'a>) -> Option<&'a Command> {
 
 /// What the text does with variables once it has them.
 fn used(subject: &MatchInput<'_>, text: &str) -> Shown {
-    if subject.script().commands.iter().any(traces) {
+    if subject.script().commands.iter().any(|command| traces(subject, command)) {
         return Shown::Yes;
     }
     match used_later(subject) {
@@ -174,13 +197,12 @@ fn used(subject: &MatchInput<'_>, text: &str) -> Shown {
 }
 
 /// Whether a shell prints what it runs.
-fn traces(command: &Command) -> bool {
-    let shells = matches!(command.program(), Some("bash" | "sh" | "zsh" | "dash" | "ksh" | "set"));
-    let prints = |word: &str| {
-        let short = word.starts_with('-') && !word.starts_with("--") && word.contains(['x', 'v']);
-        short || matches!(word, "xtrace" | "verbose" | "--verbose")
-    };
-    shells && command.words.iter().skip(1).any(|word| prints(word.value.text()))
+fn traces<'a>(subject: &MatchInput<'a>, command: &'a Command) -> bool {
+    const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh", "set"];
+    let shell = command.program().is_some_and(|program| SHELLS.contains(&program));
+    let named = |word: &Word| matches!(word.value.text(), "xtrace" | "verbose");
+    let options = |found: Invocation<'a>| found.has(&["-x", "-v", "--verbose"]);
+    shell && (command.words.iter().any(named) || subject.read(command).is_some_and(options))
 }
 
 /// Whether a text expands anything but what sets the variables.
@@ -205,18 +227,14 @@ fn used_later(subject: &MatchInput<'_>) -> Shown {
         let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
         let unknown = command.words.iter().any(|word| matches!(word.value, Value::Unknown { .. }));
         let sends = command.effects.iter().any(|effect| effect.kind == Kind::Send);
+        let has = |names: &[&str]| subject.read(command).is_some_and(|found| found.has(names));
+        let bare = || subject.read(command).is_some_and(|found| found.operands.is_empty());
         let lists = match command.program() {
             Some("printenv" | "envsubst" | "dotenvx") => true,
-            Some("env") => words.iter().all(|word| word.starts_with('-')),
-            Some("export" | "declare" | "typeset" | "readonly" | "local") => words.is_empty() || words.contains(&"-p"),
-            Some("set") => {
-                words.is_empty()
-                    || words.iter().any(|word| word.starts_with('-') && word.contains('x'))
-                    || words.contains(&"xtrace")
-            }
-            Some("bash" | "sh" | "zsh" | "dash") => {
-                words.iter().any(|word| word.starts_with('-') && word.contains('x'))
-            }
+            Some("env") => bare(),
+            Some("export" | "declare" | "typeset" | "readonly" | "local") => bare() || has(&["-p"]),
+            Some("set") => words.is_empty() || has(&["-x"]) || words.contains(&"xtrace"),
+            Some("bash" | "sh" | "zsh" | "dash") => has(&["-x"]),
             Some(program) if SHOW.contains(&program) => unknown,
             _ => sends && unknown || command.effects.iter().any(|effect| effect.path.text().ends_with("/environ")),
         };
@@ -258,21 +276,21 @@ fn kept(subject: &MatchInput<'_>, of: &Effect) -> Shown {
 }
 
 /// What git shows of the file: nothing if it does not hold it, or is to tell how much has changed.
-fn compared(texts: &[&str], effect: &Effect, world: &mut dyn GuardHost) -> Shown {
+fn compared(found: &Invocation<'_>, effect: &Effect, world: &mut dyn GuardHost) -> Shown {
     const TELL: &[&str] =
-        &["--stat", "--numstat", "--shortstat", "--name-only", "--name-status", "--quiet", "--exit-code", "--summary"];
-    let (options, operands): (Vec<&str>, Vec<&str>) = texts.iter().skip(2).partition(|word| word.starts_with('-'));
-    let outside = operands.iter().any(|word| word.starts_with(['/', '~']) || word.contains("../"));
-    let known = options.iter().all(|option| *option == "--" || TELL.contains(option));
-    if texts.get(1) != Some(&"diff") || outside || !known {
+        &["--stat", "--numstat", "--shortstat", "--name-only", "--name-status", "--quiet", "--summary"];
+    let Some((subcommand, rest)) = found.operands.split_first() else { return Shown::Yes };
+    let outside = rest.iter().any(|path| path.shape.starts_with(['/', '~']) || path.shape.contains("../"));
+    let plain = found.has_only(&[TELL, &["--exit-code"]].concat());
+    if (subcommand.word, subcommand.text) != (1, Some("diff")) || outside || !plain {
         return Shown::Yes;
     }
-    if options.iter().any(|option| TELL.contains(option)) {
+    if found.has(TELL) {
         return Shown::No;
     }
     match effect.path.known().and_then(|path| world.tracked(path)) {
         Some(Tracked::Untracked | Tracked::Ignored) => Shown::No,
-        _ if texts.iter().any(|word| word.contains("..") && !word.contains('/')) => Shown::Perhaps,
+        _ if rest.iter().any(|path| path.shape.contains("..") && !path.shape.contains('/')) => Shown::Perhaps,
         _ => Shown::Yes,
     }
 }
@@ -283,7 +301,7 @@ impl Evaluation<'_> {
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             let command = subject.command;
             let acts = !command.words.is_empty() || !command.redirects.is_empty() || command.action.is_some();
-            if command.elsewhere || !acts || keeps_the_rest(command) {
+            if command.elsewhere || !acts || keeps_the_rest(subject) {
                 continue;
             }
             let lost = command.effects.iter().zip(subject.places()).find(|(effect, place)| {
@@ -315,15 +333,20 @@ impl Evaluation<'_> {
 }
 
 /// Whether a command changes a part of a file, or writes none that is there.
-fn keeps_the_rest(command: &Command) -> bool {
-    let given = |options: &[&str]| command.words.iter().filter_map(Word::known).any(|word| options.contains(&word));
+fn keeps_the_rest(subject: &MatchInput<'_>) -> bool {
+    let command = subject.command;
     match command.program() {
         Some("sed" | "gsed" | "touch") => command.redirects.is_empty(),
-        Some("cp" | "mv") => {
-            given(&["-n", "--no-clobber", "--update=none", "-b", "--backup"]) && !given(&["-f", "--force"])
-        }
+        Some("cp" | "mv") => subject.invocation().is_some_and(keeps_what_is_there),
         _ => false,
     }
+}
+
+/// Whether `cp` and `mv` write over nothing, or make a copy of it first.
+fn keeps_what_is_there(found: &Invocation<'_>) -> bool {
+    let none = |given: &Given<'_>| found.is(given, "--update") && given.value == Some("none");
+    let kept = found.has(&["-n", "--no-clobber", "-b", "--backup"]) || found.options.iter().any(none);
+    kept && !found.has(&["-f", "--force"])
 }
 
 /// Whether it only runs where the file is not there: `[ -f .env ] || cp .env.example .env`.

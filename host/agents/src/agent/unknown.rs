@@ -10,11 +10,12 @@ pub(super) mod vocabulary;
 
 use serde_json::Value;
 use toolgate_host::{Field, FileAction, FileEffect, ToolCall, ToolKind};
+use toolgate_names::{tools, words_of};
 
 use self::found::Found;
 use self::vocabulary::{
-    COPIES, EVALUATES, MOVES, NAMES, READS, REMOVES, SEARCH, SEARCHES, SHELLS, TYPES, UNPACKS, WRITES, is_verb, runner,
-    words_of,
+    COPIES, EVALUATES, MOVES, NAMES, READS, SEARCH, SEARCHES, SHELLS, TYPES, UNPACKS, WRITES, is_removal, is_verb,
+    runner,
 };
 use super::row::{at_home, together};
 
@@ -46,7 +47,7 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let types = has_shell && (!says(READS) || says(TYPES));
     // A tool for a language runs it.
     let language = words.iter().find_map(|word| runner(word)).filter(|_| !types && !says(READS));
-    let evaluates = language.is_some() || says(EVALUATES);
+    let evaluates = language.is_some() || says(tools::RUNS) || says(EVALUATES);
     let mut found = Found { types, evaluates, language, ..Found::default() };
     found.read("", input, DEPTH, false)?;
     let Found { commands, mut paths, named, targets, deeds, content, .. } = found;
@@ -61,7 +62,8 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
             paths.iter().cloned().partition(|path| targets.contains(&path.name));
         // By its name, or by what it is told.
         let mut done = Vec::new();
-        if told(REMOVES) || !runs && does(REMOVES) {
+        let removes = |words: &[String]| words.iter().any(|word| is_removal(word));
+        if removes(&deeds) || !runs && removes(&words) {
             done.push(FileEffect::new(FileAction::Remove, paths.clone()).recursively());
         }
         if !runs && several && does(MOVES) {

@@ -1,4 +1,4 @@
-//! The branch of a work tree, from plain files: no git is run for it.
+//! The branch of a worktree, from plain files: no git is run for it.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn small(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The branch of the work tree that a folder is in. `.git` is a folder, or a file that says where it is.
+/// The branch of the worktree that a folder is in. `.git` is a folder, or a file that says where it is.
 pub(super) fn branch(folder: &Path) -> Answer<Option<String>> {
     let nowhere = || CapabilityError::Unavailable(format!("{} is not in a git worktree", folder.display()));
     let root = folder.ancestors().find(|folder| folder.join(".git").exists()).ok_or_else(nowhere)?;

@@ -156,7 +156,7 @@ fn merged(git: &Runner<'_>, branch: &str) -> Answer<bool> {
     Ok(git.run(&arguments, &settings)?.is_empty())
 }
 
-/// What stands between the root of a work tree and a commit with a file of it.
+/// What stands between the root of a worktree and a commit with a file of it.
 const COMMITS: &str = "/.git/commits/";
 
 /// How a file of a commit differs from that of the last one, if it does.
@@ -212,7 +212,7 @@ fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<Chang
             None => Err(nowhere()),
         };
     }
-    // In the index, in one version, and neither assumed to be unchanged nor left out of the work tree; and its content is
+    // In the index, in one version, and neither assumed to be unchanged nor left out of the worktree; and its content is
     // that one whatever its times and its size say.
     let listed = text(&git.run(&["ls-files", "-v", "-s", "-z", "--", name], &settings)?)?;
     // What filters and the ends of lines would make of it is not what is on disk.
@@ -297,7 +297,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// The root of the work tree.
+    /// The root of the worktree.
     fn root(&self) -> Answer<PathBuf> {
         let root = self.run(&["rev-parse", "--show-toplevel"], &[])?;
         Ok(PathBuf::from(text(root.strip_suffix(b"\n").unwrap_or(&root))?))

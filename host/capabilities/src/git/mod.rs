@@ -1,4 +1,4 @@
-//! `git`: asks git about a work tree.
+//! `git`: asks git about a worktree.
 
 mod branch;
 mod local;

@@ -5,7 +5,7 @@ use toolgate_shell::Presence;
 use crate::matching::MatchInput;
 use crate::path_zone::is_product;
 use crate::rule::Rule;
-use crate::work_tree;
+use crate::worktree;
 use crate::world::GuardHost;
 
 /// Most folders that git is asked about for one command; what is in more of them is unknown.
@@ -20,7 +20,7 @@ pub(super) fn loses(rule: &Rule, subject: &MatchInput<'_>, world: &mut dyn Guard
     if let Some(look) = world.look() {
         // A worktree is judged as one.
         let is_folder = |folder: &str| !matches!(look.look(folder), Presence::Absent | Presence::File);
-        folders.retain(|folder| is_folder(folder) && !work_tree::says_elsewhere(folder, look.as_ref()));
+        folders.retain(|folder| is_folder(folder) && !worktree::says_elsewhere(folder, look.as_ref()));
     }
     folders.len() > FOLDERS || folders.iter().any(|folder| is_changed(folder, world))
 }
@@ -28,7 +28,7 @@ pub(super) fn loses(rule: &Rule, subject: &MatchInput<'_>, world: &mut dyn Guard
 /// Whether git knows of changes in a folder. Where it gives no answer in a repository, there may be some.
 fn is_changed(folder: &str, world: &mut dyn GuardHost) -> bool {
     let in_repository =
-        |world: &mut dyn GuardHost| world.look().is_some_and(|look| work_tree::top(folder, look.as_ref()).is_some());
+        |world: &mut dyn GuardHost| world.look().is_some_and(|look| worktree::top(folder, look.as_ref()).is_some());
     let changed = world.changed_below(folder);
     changed.map_or_else(|| in_repository(world), |files| !files.is_empty())
 }

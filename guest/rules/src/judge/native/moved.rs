@@ -45,17 +45,13 @@ fn targets(command: &Command) -> impl Iterator<Item = (&Effect, &Effect)> {
 
 /// Whether a command moves each of several files onto one name, which is no folder.
 fn is_piled(subject: &MatchInput<'_>, from: &Effect, to: &Effect, look: Option<&dyn FileOracle>) -> bool {
+    const KEEP: &[&str] = &["-n", "--no-clobber", "-b", "--backup", "-t", "--target-directory"];
     let command = subject.command;
-    let keeps = |word: &str| {
-        matches!(word, "-n" | "--no-clobber" | "-b" | "-t")
-            || word.starts_with("--backup")
-            || word.starts_with("--target")
-    };
     let words = || command.words.iter().skip(1);
     // Nothing is at the name, or a file is; `mv a b/` fails there.
     let last = words().next_back();
     let plain = last.is_some_and(|word| !word.value.text().ends_with('/'))
-        && !words().filter_map(|word| word.known()).any(keeps);
+        && subject.invocation().is_some_and(|found| !found.has(KEEP));
     let Some(target) = to.path.known().filter(|_| plain && command.program() == Some("mv")) else { return false };
     let commands = &subject.script().commands;
     let earlier = || commands[..subject.index].iter();

@@ -3,7 +3,7 @@
 
 use toolgate_shell::{Command, Kind, RedirectKind, Value, Word};
 
-use super::shown::{is_secret, secrets};
+use super::shown::{is_secret, secrets_in};
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
@@ -115,7 +115,7 @@ fn sent(command: &Command, source: &str) -> Vec<Secret> {
     let is_unset = |name: &&str| command.env.get(name).is_none();
     let named = |word: &Word| -> Vec<String> {
         let text = source.get(word.span.start..word.span.end).unwrap_or_default();
-        let mut names: Vec<String> = secrets(text).filter(is_unset).map(str::to_owned).collect();
+        let mut names: Vec<String> = secrets_in(text).filter(is_unset).map(str::to_owned).collect();
         // Another variable may have its value.
         if let Value::Unknown { why, .. } = &word.value {
             names.extend(why.variable().filter(|name| is_secret(name) && is_unset(name)).map(str::to_owned));

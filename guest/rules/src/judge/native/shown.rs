@@ -1,5 +1,6 @@
 //! Values of the environment that a command shows: all of them, or one that is called as secrets are.
 
+use toolgate_names::secrets;
 use toolgate_shell::{Command, Redirect, RedirectKind, SUBSTITUTION, Value, Word};
 
 use crate::call::Field;
@@ -8,25 +9,10 @@ use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
-/// Parts of the names of variables that hold secrets, between underscores.
+/// Last parts of the names of variables that hold secrets, besides those that say so in any name.
+#[rustfmt::skip]
 const SECRET: &[&str] = &[
-    "APIKEY",
-    "AUTH",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "DSN",
-    "KEY",
-    "PASS",
-    "PASSPHRASE",
-    "PASSWD",
-    "PASSWORD",
-    "PAT",
-    "PGPASSWORD",
-    "PRIVATE",
-    "PWD",
-    "SECRET",
-    "SECRETS",
-    "TOKEN",
+    "AUTH", "CREDENTIAL", "CREDENTIALS", "DSN", "KEY", "PASS", "PAT", "PGPASSWORD", "PRIVATE", "PWD", "SECRETS",
 ];
 
 /// What a pattern says that looks for secrets.
@@ -85,7 +71,7 @@ pub(super) fn is_secret(name: &str) -> bool {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
     let last = plain.rsplit('_').next().unwrap_or(plain);
     let anywhere = plain.split('_').any(|part| ANYWHERE.contains(&part)) && !HARMLESS.contains(&last);
-    SECRET.contains(&last) || anywhere || ADDRESSES.contains(&name)
+    secrets::is_secret(last) || SECRET.contains(&last) || anywhere || ADDRESSES.contains(&name)
 }
 
 /// Whether a command prints the values of all variables, or of one that is a secret.
@@ -194,14 +180,14 @@ fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
     // What a here-string gives stands behind the words.
     let given = source.get(command.span.start..command.span.end).filter(|text| text.contains("<<<"));
     let is_unset = |name: &str| command.env.get(name).is_none();
-    let has = |text: &str| secrets(text).any(is_unset);
+    let has = |text: &str| secrets_in(text).any(is_unset);
     let unknown = |word: &&&Word| matches!(word.value, Value::Unknown { .. });
     let word = words.iter().filter(unknown).find(|word| source.get(word.span.start..word.span.end).is_some_and(has));
     word.copied().or_else(|| command.words.first().filter(|_| given.is_some_and(has)))
 }
 
 /// The secrets whose value a text has, as a whole or nearly so.
-pub(super) fn secrets(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn secrets_in(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('$').filter_map(|(at, _)| {
         let rest = &text[at + 1..];
         let (rest, braces) = rest.strip_prefix('{').map_or((rest, false), |rest| (rest, true));
@@ -256,6 +242,6 @@ mod tests {
         }
         let text =
             "a $API_KEY ${DB_PASSWORD} ${#API_KEY} ${API_KEY:+x} $HOME ${A_TOKEN:-no} ${B_TOKEN:0:4} ${C_TOKEN:0:99}";
-        assert_eq!(secrets(text).collect::<Vec<_>>(), ["API_KEY", "DB_PASSWORD", "A_TOKEN", "C_TOKEN"]);
+        assert_eq!(secrets_in(text).collect::<Vec<_>>(), ["API_KEY", "DB_PASSWORD", "A_TOKEN", "C_TOKEN"]);
     }
 }

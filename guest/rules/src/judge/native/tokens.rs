@@ -3,6 +3,7 @@
 
 use toolgate_shell::{Command, Effect, Kind, SUBSTITUTION, Value, Word};
 
+use crate::invocation::{Given, Invocation, Operand};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 
@@ -30,17 +31,17 @@ fn is_own(host: &str, hosts: &[&str]) -> bool {
 pub(super) fn stays_at_home(native: NativeRule, subject: &MatchInput<'_>) -> bool {
     let (hosts, command) = (hosts(native), subject.command);
     let after = subject.pipeline().1;
-    let logs_in = |next: &Command| {
-        let known: Option<Vec<&str>> = next.words.iter().map(Word::known).collect();
-        let plain = next.redirects.is_empty() && next.effects.iter().all(|effect| !is_file(effect));
-        plain
-            && known
-                .is_some_and(|words| reads_password(&words) && words.iter().any(|word| is_own(bare_host(word), hosts)))
-    };
     if command.via.last().is_some_and(|via| via == SUBSTITUTION) {
         return is_header_of_own(subject, hosts);
     }
-    matches!(after.as_slice(), [next] if command.redirects.is_empty() && logs_in(next))
+    matches!(after.as_slice(), [next] if command.redirects.is_empty() && logs_in(subject, next, hosts))
+}
+
+/// Whether a command logs in at one of these hosts, and keeps nothing in a file.
+fn logs_in<'a>(subject: &MatchInput<'a>, next: &'a Command, hosts: &[&str]) -> bool {
+    let plain = next.redirects.is_empty() && next.effects.iter().all(|effect| !is_file(effect));
+    let known = next.words.iter().all(|word| word.known().is_some());
+    plain && known && subject.read(next).is_some_and(|found| reads_password(&found, hosts))
 }
 
 fn is_file(effect: &Effect) -> bool {
@@ -53,12 +54,19 @@ fn bare_host(word: &str) -> &str {
     rest.split(['/', ':']).next().unwrap_or_default()
 }
 
-/// `docker login -u NAME --password-stdin HOST`
-fn reads_password(words: &[&str]) -> bool {
-    let programs = ["docker", "podman", "helm", "crane", "oras", "skopeo", "nerdctl"];
-    words.first().is_some_and(|program| programs.contains(program))
-        && words.contains(&"login")
-        && words.contains(&"--password-stdin")
+/// Whether a program logs in at one of these hosts with what it is given: `docker login -u NAME --password-stdin HOST`.
+fn reads_password(found: &Invocation<'_>, hosts: &[&str]) -> bool {
+    const PROGRAMS: &[&str] = &["docker", "podman", "helm", "crane", "oras", "skopeo", "nerdctl"];
+    let Some(at) = found.operands.iter().position(|operand| operand.text == Some("login")) else { return false };
+    // The name behind an option that no spec lists is none of the hosts, if another one is certain.
+    let (unsure, certain): (Vec<Operand<'_>>, Vec<_>) =
+        found.operands[at + 1..].iter().partition(|operand| operand.perhaps());
+    let own = |operand: &Operand<'_>| operand.text.is_some_and(|host| is_own(bare_host(host), hosts));
+    let at_own = match certain.as_slice() {
+        [] => unsure.iter().any(own),
+        certain => certain.iter().all(own),
+    };
+    PROGRAMS.contains(&found.program) && found.has(&["--password-stdin"]) && at_own
 }
 
 /// Whether the command around a substitution is a request to one of these hosts that has the value in a header.
@@ -72,37 +80,56 @@ fn is_header_of_own(subject: &MatchInput<'_>, hosts: &[&str]) -> bool {
     };
     let mut around = commands.iter().filter(around);
     let (Some(request), None) = (around.next(), around.next()) else { return false };
-    alone && is_request(request, hosts)
+    alone && subject.read(request).is_some_and(|found| is_request(request, &found, hosts))
 }
 
 /// Whether a command only asks hosts of its own, and what is not known of it stands in headers.
-fn is_request(command: &Command, hosts: &[&str]) -> bool {
+fn is_request(command: &Command, found: &Invocation<'_>, hosts: &[&str]) -> bool {
+    /// Options with which it shows what it sends, or sends it elsewhere, or which may say so in a file.
     const SHOWS: &[&str] = &[
+        "-v",
         "--verbose",
         "--trace",
         "--trace-ascii",
+        "--trace-config",
+        "--trace-ids",
+        "--trace-time",
+        "-x",
         "--proxy",
+        "--proxy-header",
         "--preproxy",
         "--resolve",
         "--connect-to",
+        "-K",
         "--config",
         "--libcurl",
         "--doh-url",
+        "-w",
+        "--write-out",
     ];
-    let words = &command.words;
-    let headers = |at: usize| at > 0 && matches!(words[at - 1].known(), Some("-H" | "--header"));
-    let known = words.iter().enumerate().all(|(at, word)| headers(at) || matches!(word.value, Value::Known(_)));
-    let options =
-        || words.iter().enumerate().skip(1).filter(|(at, _)| !headers(*at)).filter_map(|(_, word)| word.known());
-    let short = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains(['v', 'x', 'K', 'w']);
-    let shows = options().any(|word| short(word) || SHOWS.iter().any(|option| word.starts_with(option)));
-    let mut urls =
-        options().filter(|word| word.contains("://") || word.contains('.') && !word.starts_with('-')).peekable();
-    command.program() == Some("curl")
-        && known
-        && !shows
+    let headers: Vec<usize> = found.options.iter().filter_map(|given| header(command, found, given)).collect();
+    let known = |(at, word): (usize, &Word)| headers.contains(&at) || matches!(word.value, Value::Known(_));
+    let named = found.options.iter().filter(|given| found.is(given, "--url")).map(|given| given.value);
+    let mut urls = found.operands.iter().map(|operand| operand.text).chain(named).peekable();
+    found.program == "curl"
+        && command.words.iter().enumerate().all(known)
+        && !found.has(SHOWS)
         && urls.peek().is_some()
         && urls.all(|url| {
-            url.starts_with("https://") && !url.contains(['@', '{', '[', '\\']) && is_own(bare_host(url), hosts)
+            url.is_some_and(|url| {
+                url.starts_with("https://") && !url.contains(['@', '{', '[', '\\']) && is_own(bare_host(url), hosts)
+            })
         })
+}
+
+/// The word with the header that an option gives, if it is one that does.
+fn header(command: &Command, found: &Invocation<'_>, given: &Given<'_>) -> Option<usize> {
+    let word = command.words.get(given.word)?.value.text();
+    let value = given.value.filter(|_| found.is(given, "-H") || found.is(given, "--header"))?;
+    // It stands in the next word, or is attached to an option that is known.
+    let option = word.strip_suffix(value).filter(|option| option.len() > 1);
+    match option {
+        Some(option) => (!option.contains(Value::HOLE)).then_some(given.word),
+        None => Some(given.word + 1),
+    }
 }

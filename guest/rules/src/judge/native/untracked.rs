@@ -8,7 +8,7 @@ use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_product};
-use crate::work_tree;
+use crate::worktree;
 use crate::world::{GuardHost, Tracked};
 
 /// Endings of files with data that no build makes again.
@@ -133,16 +133,16 @@ fn is_data(path: &str) -> bool {
 fn is_untracked(path: &str, look: &dyn FileOracle, world: &mut dyn GuardHost) -> bool {
     match world.tracked(path) {
         Some(found) => matches!(found, Tracked::Untracked | Tracked::Ignored),
-        None => work_tree::top(path.rsplit_once('/').map_or(path, |(folder, _)| folder), look).is_some(),
+        None => worktree::top(path.rsplit_once('/').map_or(path, |(folder, _)| folder), look).is_some(),
     }
 }
 
 /// The folder in which a command adds whatever is there to git's index.
 fn adds_all<'a>(subject: &MatchInput<'a>) -> Option<&'a str> {
-    let words: Vec<&str> = subject.command.words.iter().map(|word| word.value.text()).collect();
-    let at = words.iter().position(|word| *word == "add")?;
-    let all = |word: &&str| matches!(*word, "-A" | "--all" | "." | "*" | "./" | ":/");
-    let dry = words.iter().any(|word| matches!(*word, "-n" | "--dry-run"));
-    let adds = subject.command.program() == Some("git") && !dry && words[at..].iter().any(all);
-    subject.command.cwd.as_deref().filter(|_| adds)
+    let found = subject.invocation().filter(|found| found.program == "git")?;
+    let add = found.subcommand(&["add".to_owned()], true)?;
+    let mut paths = found.operands[add.operands..].iter();
+    let all = found.has(&["-A", "--all"]) || paths.any(|path| matches!(path.shape, "." | "*" | "./" | ":/"));
+    let dry = found.has(&["-n", "--dry-run"]);
+    subject.command.cwd.as_deref().filter(|_| all && !dry)
 }

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 use toolgate_host::Field;
+use toolgate_names::words_of;
 
 use super::vocabulary::{
-    ARGUMENT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, DEED_KEYS, FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS,
-    NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, REMOVES, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS,
-    URL_KEYS, is, is_path, is_target, is_verb, looks_like_path, runner, words_of,
+    ARGUMENT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS, NAME_KEYS,
+    OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS, URL_KEYS, is, is_deed,
+    is_path, is_removal, is_target, looks_like_path, runner,
 };
 use crate::agent::row::{files_of, place_below as below};
 use crate::text::quoted;
@@ -221,12 +222,12 @@ impl Found {
         }
         // What is in capital letters is a method of HTTP, and its path is a server's.
         let is_http = is(&["method"], key) && text.chars().all(|c| c.is_ascii_uppercase());
-        if is(DEED_KEYS, key) && text.len() <= LONGEST_DEED && !is_http {
+        if is_deed(key) && text.len() <= LONGEST_DEED && !is_http {
             self.deeds.extend(words_of(text));
         }
         if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) || is_typed {
             // `{"command": "delete", "path": "a"}`
-            if is_verb(REMOVES, text) {
+            if is_removal(text) {
                 self.deeds.push(text.to_owned());
             }
             self.commands.push(field(text.to_owned()));

@@ -1,5 +1,7 @@
 //! The words by which the fields of a tool that is in no table are told, and the tool by its name.
 
+use toolgate_names::{tools, words_of};
+
 /// Keys of an unknown tool's input that hold a shell command, or whose last word is one of these.
 pub(super) const COMMAND_KEYS: &[&str] = &[
     "argv",
@@ -37,16 +39,14 @@ pub(super) const CODE_KEYS: &[&str] = &["code", "snippet"];
 /// Keys that say which language it is in.
 pub(super) const LANGUAGE_KEYS: &[&str] = &["interpreter", "kernel", "lang", "language", "runtime"];
 
-/// Languages by their names, programs, and words in the names of tools that run them, and how a shell runs a text. `REPL` and
-/// `Eval` are tools of Claude Code 2.1.330.
-const LANGUAGES: &[(&[&str], &str)] = &[
-    (&["bash", "sh", "shell", "zsh"], "bash -c"),
-    (&["ide", "ipython", "jupyter", "py", "python"], "python3 -c"),
-    (&["eval", "javascript", "js", "node", "nodejs", "repl"], "node -e"),
-    (&["applescript", "osascript"], "osascript -e"),
-    (&["perl"], "perl -e"),
-    (&["php"], "php -r"),
-    (&["ruby"], "ruby -e"),
+/// More languages than [`tools::runner`] knows, by words in the names of tools that run them. `REPL` and `Eval` are tools of Claude
+/// Code 2.1.330.
+const LANGUAGES: &[(&str, &str)] = &[
+    ("applescript", "osascript -e"),
+    ("eval", "node -e"),
+    ("ide", "python3 -c"),
+    ("osascript", "osascript -e"),
+    ("repl", "node -e"),
 ];
 
 /// Keys that hold the input of a tool, and hold it as JSON in a text.
@@ -117,8 +117,8 @@ pub(super) const WRITES: &[&str] = &[
     "touch", "truncate", "update", "upload", "write",
 ];
 
-/// Words in the name of a tool that runs code.
-pub(super) const EVALUATES: &[&str] = &["eval", "exec", "execute", "interpreter", "jupyter", "kernel", "repl", "run"];
+/// More words than [`tools::RUNS`] in the name of a tool that runs code.
+pub(super) const EVALUATES: &[&str] = &["jupyter", "kernel"];
 
 /// Words in the name of a tool that types nothing, if none of [`TYPES`] is in it.
 pub(super) const READS: &[&str] = &["find", "get", "grep", "history", "list", "query", "read", "search", "show"];
@@ -138,8 +138,8 @@ pub(super) const NAMES: &[&str] = &["directories", "files", "folders", "symbol",
 /// Words in the name of a tool that gives files another place.
 pub(super) const MOVES: &[&str] = &["move", "mv", "rename"];
 
-/// Words in the name of a tool that removes what it names.
-pub(super) const REMOVES: &[&str] = &["delete", "erase", "purge", "remove", "rm", "rmdir", "trash", "unlink", "wipe"];
+/// More verbs than [`tools::LOSES`] in the name of a tool that removes what it names.
+const REMOVES: &[&str] = &["remove", "rm", "rmdir", "trash", "unlink"];
 
 /// Words in the name of a tool that makes files like others.
 pub(super) const COPIES: &[&str] = &["copy", "cp", "duplicate"];
@@ -150,8 +150,8 @@ pub(super) const UNPACKS: &[&str] = &["extract", "unpack", "untar", "unzip"];
 /// What a verb may be one word with: `writefile`, `filedelete`.
 const THINGS: &[&str] = &["dir", "directory", "file", "files", "folder", "path"];
 
-/// Keys of what a tool with several uses is to do.
-pub(super) const DEED_KEYS: &[&str] = &["action", "method", "mode", "op", "operation", "tool", "toolname", "verb"];
+/// More keys than [`tools::DEEDS`] of what a tool with several uses is to do.
+const DEED_KEYS: &[&str] = &["mode", "tool", "toolname"];
 
 /// Keys of what is written, whatever the tool is called, or first words of such: `output_file`, `saveTo`.
 const TARGET_KEYS: &[&str] = &["dest", "destination", "download", "dst", "export", "out", "output", "save"];
@@ -177,7 +177,8 @@ pub(in crate::agent) fn is(keys: &[&str], key: &str) -> bool {
 pub(super) fn runner(name: &str) -> Option<&'static str> {
     let name = name.trim().to_ascii_lowercase();
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || ". ".contains(c));
-    LANGUAGES.iter().find(|(names, _)| names.contains(&name)).map(|(_, runner)| *runner)
+    let more = || LANGUAGES.iter().find(|(own, _)| *own == name).map(|(_, runner)| *runner);
+    tools::runner(&[name]).or_else(more)
 }
 
 /// Whether a key holds a path: `path`, and `pathInProject`.
@@ -204,26 +205,18 @@ pub(super) fn is_verb(verbs: &[&str], word: &str) -> bool {
     verbs.iter().any(|verb| *verb == word || glued(verb))
 }
 
+/// Whether a word says that what is named is removed.
+pub(super) fn is_removal(word: &str) -> bool {
+    is_verb(tools::LOSES, word) || is_verb(REMOVES, word)
+}
+
+/// Whether a key is one of what a tool with several uses is to do.
+pub(super) fn is_deed(key: &str) -> bool {
+    is(tools::DEEDS, key) || is(DEED_KEYS, key)
+}
+
 /// Whether a key says where something is written to.
 pub(super) fn is_target(key: &str, has_source: bool) -> bool {
     let first = words_of(key).into_iter().next().unwrap_or_default();
     is_path(key) && (TARGET_KEYS.contains(&first.as_str()) || has_source && is(TO_KEYS, key))
-}
-
-/// The words of a name, in small letters.
-pub(super) fn words_of(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut lower = false;
-    for c in name.chars() {
-        let new = !c.is_ascii_alphanumeric() || (lower && c.is_ascii_uppercase());
-        if new || words.is_empty() {
-            words.push(String::new());
-        }
-        lower = c.is_ascii_lowercase() || c.is_ascii_digit();
-        if let (Some(word), true) = (words.last_mut(), c.is_ascii_alphanumeric()) {
-            word.push(c.to_ascii_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }

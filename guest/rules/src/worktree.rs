@@ -1,20 +1,20 @@
-//! Work trees of git, as the file system tells of them: where the one around a folder begins, and which repository it is of.
+//! Worktrees of git, as the file system tells of them: where the one around a folder begins, and which repository it is of.
 //! Not whether anybody works there.
 
 use toolgate_shell::{FileOracle, Presence, absolute};
 
-/// How far above a folder the root of its work tree is looked for.
+/// How far above a folder the root of its worktree is looked for.
 const LEVELS: usize = 32;
 
 /// How often one repository inside another is gone out of.
 const NESTED: usize = 4;
 
-/// A work tree.
+/// A worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WorkTree {
+pub(crate) struct Worktree {
     /// Its top.
     pub(crate) root: String,
-    /// The folder of the repository's own files, which all of its work trees share.
+    /// The folder of the repository's own files, which all of its worktrees share.
     pub(crate) repository: String,
     /// Whether `git worktree add` made it.
     pub(crate) linked: bool,
@@ -28,14 +28,14 @@ enum Own {
     Around(String),
 }
 
-impl WorkTree {
+impl Worktree {
     /// The one that a folder without links in its path lies in.
     pub(crate) fn around(folder: &str, look: &dyn FileOracle) -> Option<Self> {
         let mut root = top(folder, look)?;
         for _ in 0..NESTED {
             match own(&root, look)? {
-                Own::Here => return Some(WorkTree { repository: absolute(".git", &root), root, linked: false }),
-                Own::Linked(repository) => return Some(WorkTree { root, repository, linked: true }),
+                Own::Here => return Some(Worktree { repository: absolute(".git", &root), root, linked: false }),
+                Own::Linked(repository) => return Some(Worktree { root, repository, linked: true }),
                 Own::Around(outer) => root = top(&outer, look).filter(|top| *top == outer)?,
             }
         }
@@ -59,7 +59,7 @@ pub(crate) fn top(folder: &str, look: &dyn FileOracle) -> Option<String> {
     None
 }
 
-/// Where git keeps what it is about in the work tree around a folder.
+/// Where git keeps what it is about in the worktree around a folder.
 pub(crate) fn own_folder(folder: &str, look: &dyn FileOracle) -> Option<String> {
     let root = top(folder, look)?;
     let here = absolute(".git", &root);
@@ -69,13 +69,13 @@ pub(crate) fn own_folder(folder: &str, look: &dyn FileOracle) -> Option<String> 
     Some(absolute(look.script(&here)?.strip_prefix("gitdir:")?.trim(), &root))
 }
 
-/// Whether a folder is the top of a work tree whose repository is elsewhere, be that true or only said.
+/// Whether a folder is the top of a worktree whose repository is elsewhere, be that true or only said.
 pub(crate) fn says_elsewhere(folder: &str, look: &dyn FileOracle) -> bool {
     look.look(&absolute(".git", folder)) == Presence::File
 }
 
 /// What a folder with `.git` says of its repository. A file of that name is believed only where the repository says the same, as
-/// whoever writes such a file would otherwise have any folder for a work tree; so is no link.
+/// whoever writes such a file would otherwise have any folder for a worktree; so is no link.
 fn own(root: &str, look: &dyn FileOracle) -> Option<Own> {
     let here = absolute(".git", root);
     if look.look(&here) == Presence::Folder {

@@ -1,4 +1,4 @@
-//! Work trees beside the first of their repository that are removed as a whole: nothing is lost with one of which git holds
+//! Worktrees beside the first of their repository that are removed as a whole: nothing is lost with one of which git holds
 //! every file and a branch every commit.
 
 use toolgate_shell::{Effect, FileOracle, Kind, Runs, absolute};
@@ -9,13 +9,13 @@ use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_elsewhere, is_product};
 use crate::rule::Rule;
-use crate::work_tree;
+use crate::worktree;
 use crate::world::GuardHost;
 
-/// Most work trees of one command that git is asked about: each takes some 15 ms.
+/// Most worktrees of one command that git is asked about: each takes some 15 ms.
 const TREES: usize = 4;
 
-/// Whether all that a command removes outside the workspace are work trees of the workspace's repository that hold nothing of
+/// Whether all that a command removes outside the workspace are worktrees of the workspace's repository that hold nothing of
 /// their own.
 pub(super) fn are_spent(rule: &Rule, subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
     let removed: Vec<&Effect> =
@@ -35,15 +35,15 @@ fn is_left_to_git(subject: &MatchInput<'_>) -> bool {
     removes && !found.options.iter().any(|given| found.is(given, "--force") || found.is(given, "-f"))
 }
 
-/// Whether a work tree can go without loss. What git ignores is made again, but for the file of variables.
+/// Whether a worktree can go without loss. What git ignores is made again, but for the file of variables.
 fn holds_nothing(path: &str, world: &mut dyn GuardHost) -> bool {
     let there = |look: &dyn FileOracle| look.look(&absolute(".env", path)) != toolgate_shell::Presence::Absent;
     !world.look().is_none_or(|look| there(look.as_ref())) && world.is_clean(path)
 }
 
 impl Evaluation<'_> {
-    /// Work trees in the workspace that are removed with something of their own.
-    pub(super) fn work_trees(
+    /// Worktrees in the workspace that are removed with something of their own.
+    pub(super) fn worktrees(
         &mut self,
         subjects: &[MatchInput<'_>],
         field: &Field,
@@ -60,12 +60,12 @@ impl Evaluation<'_> {
                 let judged = is_elsewhere(*place) || matches!(place, PathZone::Temporary | PathZone::Cache);
                 let Some(path) = effect.path.known().filter(|_| may_be && !judged) else { continue };
                 let name = path.rsplit('/').next().unwrap_or_default();
-                if is_product(name) || !work_tree::says_elsewhere(path, look) {
+                if is_product(name) || !worktree::says_elsewhere(path, look) {
                     continue;
                 }
                 if !is_left_to_git(subject) && !holds_nothing(path, world) {
                     let evidence = vec![evidence(field, effect.span)];
-                    self.coded_on(NativeRule::RemoveWorkTree, subject, &field.value, world, evidence);
+                    self.coded_on(NativeRule::RemoveWorktree, subject, &field.value, world, evidence);
                 }
             }
         }
