@@ -143,7 +143,7 @@ guard-benign *ARGUMENTS:
 guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
     cargo run {{run}} --example guard-truth -- {{COUNT}} {{SEED}} {{SHOWN}} {{MORE}}
 
-# The program against what is meant to get past it: COUNT sessions of calls, judged and run in a throw-away home folder; --shown N, --json FILE, --kind N
+# Attacks in several calls: COUNT sessions, each call judged by the built program and run in a throw-away home folder; --shown N, --json FILE, --kind N
 redteam COUNT="3000" SEED="1" *MORE: build
     cargo run {{run}} --example redteam -- {{COUNT}} {{SEED}} {{MORE}}
 
