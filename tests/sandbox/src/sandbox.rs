@@ -9,6 +9,7 @@
 //! | `/home/dev/git/project.git` | its remote, with commits that the workspace does not have |
 //! | `/home/dev/other` | a neighbouring project |
 //! | `/tmp` | empty, and not looked at |
+//! | `/mnt` | empty but for what a [`Dress`] shows |
 //!
 //! `prepare.sh` says exactly what is there.
 
