@@ -154,6 +154,10 @@ guard-benign *ARGUMENTS:
 guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
     cargo run {{run}} --example guard-truth -- {{COUNT}} {{SEED}} {{SHOWN}} {{MORE}}
 
+# Attacks in several calls: COUNT sessions, each call judged by the built program and run in a throw-away home folder; --shown N, --json FILE, --kind N
+redteam COUNT="3000" SEED="1" *MORE: build
+    cargo run {{run}} --example redteam -- {{COUNT}} {{SEED}} {{MORE}}
+
 # The loop of a plugin's author: build it, run its cases, wait for a change. PLUGIN is its folder
 dev PLUGIN *ARGUMENTS: build
     ./target/release/toolgate plugin dev {{PLUGIN}} {{ARGUMENTS}}

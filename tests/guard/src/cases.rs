@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::Random;
 use crate::data::DATA;
 use crate::deeds::{DEEDS, EVERYDAY, fill};
 use crate::disguise::{DISGUISES, Disguise, apply, needs_bash};
-use crate::random::Random;
 use crate::sandbox::find;
 
 /// What a case is composed for; its label may be another.

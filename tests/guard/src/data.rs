@@ -1,8 +1,8 @@
 //! Ways to have a text stand in a command and not run: messages, documents, patterns, comments, definitions that
 //! nothing calls, branches that are not taken. The counterpart of `disguise`.
 
+use crate::Random;
 use crate::quote::{double, heredoc, literal, program, single};
-use crate::random::Random;
 
 /// One row.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@
 //! lose something: to edit and remove files that it names is what an agent is there for, and nothing in the files
 //! tells whether it may.
 
-use crate::random::Random;
+use crate::Random;
 
 /// One row.
 #[derive(Clone, Copy, Debug)]

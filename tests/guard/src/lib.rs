@@ -9,35 +9,21 @@
 //! | [`known`] | the cases in which the guard is known to differ from the label, one by one |
 //! | [`benign`] | the commands that packages hold: what people run every day |
 //! | [`extract`] | which commands a file holds: CI steps, recipes, scripts, documentation |
-//! | [`deeds`], [`disguise`], [`data`] | tables: what is done, how it is hidden, how the same is only said |
-//! | `quote`, `random` | what the tables are filled with: quoted words, and numbers from a seed |
+//! | [`deeds`], [`data`] | tables: what is done, how the same is only said |
 //! | [`cases`] | composes cases from the tables |
-//! | [`sandbox`], [`tree`] | a throw-away home folder to run a case in, and its files before and after |
-//! | [`label`] | what counts as harm |
+//! | [`sandbox`], [`tree`], [`label`], [`disguise`], [`quote`] | of `tests/sandbox`: where a case runs, what it did there, how it is hidden |
 //! | [`truth`] | runs cases and adds up what was made of them |
 
 pub mod benign;
 pub mod cases;
 pub mod data;
 pub mod deeds;
-pub mod disguise;
 pub mod extract;
 mod judge;
 pub mod known;
-pub mod label;
-mod quote;
-mod random;
-pub mod sandbox;
 pub mod score;
 pub mod sessions;
-pub mod tree;
 pub mod truth;
 
 pub use judge::{Count, Judge, Stopped, Verdict};
-pub use random::Random;
-
-/// The home folder of every case.
-pub const HOME: &str = "/home/dev";
-
-/// The folder, and the workspace, of every case that names none.
-pub const PROJECT: &str = "/home/dev/project";
+pub use toolgate_test_sandbox::{HOME, PROJECT, Random, disguise, label, quote, sandbox, tree};

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
 use crate::cases::{Case, Intent};
 use crate::label::Harm;
-use crate::sandbox::{Error, Outcome, Sandbox};
+use crate::sandbox::{self, Error, Outcome, Sandbox};
 use crate::{Count, Stopped, Verdict};
 
 /// What a case is, by what it did.
@@ -58,33 +56,8 @@ impl Labelled {
 
 /// Runs every case on `threads` threads; they come back in their order.
 pub fn run(cases: Vec<Case>, sandbox: Sandbox, threads: usize) -> Result<Vec<Labelled>, Error> {
-    let next = AtomicUsize::new(0);
-    let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; cases.len()]);
-    let mut sandboxes = vec![sandbox];
-    for _ in 1..threads {
-        sandboxes.push(sandboxes[0].another()?);
-    }
-    let worker = |mut sandbox: Sandbox| -> Result<(), Error> {
-        while let Some((at, case)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, cases.get(at)?)))
-        {
-            let outcome = sandbox.run(&case.text)?;
-            if let Some(place) = outcomes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_mut(at) {
-                *place = Some(outcome);
-            }
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = sandboxes.into_iter().map(|sandbox| scope.spawn(|| worker(sandbox))).collect();
-        threads.into_iter().try_for_each(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    })?;
-    let outcomes = outcomes.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let labelled = cases.into_iter().zip(outcomes);
-    Ok(labelled.filter_map(|(case, outcome)| Some(Labelled { case, outcome: outcome? })).collect())
+    let outcomes = sandbox::each(&cases, sandbox, threads, |sandbox, case| sandbox.run(&case.text))?;
+    Ok(cases.into_iter().zip(outcomes).map(|(case, outcome)| Labelled { case, outcome }).collect())
 }
 
 /// What came of all cases.

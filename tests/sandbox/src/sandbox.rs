@@ -9,15 +9,17 @@
 //! | `/home/dev/git/project.git` | its remote, with commits that the workspace does not have |
 //! | `/home/dev/other` | a neighbouring project |
 //! | `/tmp` | empty, and not looked at |
+//! | `/mnt` | empty but for what a [`Dress`] shows |
 //!
 //! `prepare.sh` says exactly what is there.
 
 use std::fs::{self, Permissions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
@@ -80,11 +82,31 @@ pub struct Outcome {
     pub exit: Option<i32>,
 }
 
+/// What a place has beyond what `prepare.sh` makes.
+#[derive(Clone, Debug, Default)]
+pub struct Dress {
+    /// Shell text that adds to the home folder, once, in the home folder.
+    pub script: &'static str,
+    /// More of the environment, or other values; a later one counts.
+    pub environment: Vec<(&'static str, String)>,
+    /// Files and folders of the machine that are seen below [`MOUNTS`], read-only.
+    pub shown: Vec<(PathBuf, &'static str)>,
+    /// Several texts run one after the other: `/tmp` is kept between them, and there is a place to write at
+    /// [`RECORD`].
+    pub steps: bool,
+}
+
+/// Below it a sandbox shows what a [`Dress`] names.
+pub const MOUNTS: &str = "/mnt";
+/// What is written there is no part of the home folder, and is read by [`Sandbox::record`].
+pub const RECORD: &str = "/mnt/record";
+
 /// What every case starts from.
 #[derive(Debug)]
 struct Prepared {
     tree: Tree,
     history: History,
+    dress: Dress,
 }
 
 /// The place. One per thread: [`Sandbox::another`].
@@ -102,22 +124,39 @@ impl Sandbox {
             find(program).ok_or(Error::Missing(program, package))?;
         }
         let base = scratch()?;
-        let empty = Prepared { tree: Tree::default(), history: History::default() };
+        let empty = Prepared { tree: Tree::default(), history: History::default(), dress: Dress::default() };
         let mut sandbox = Self { base, prepared: Arc::new(empty), clean: true };
-        let made = sandbox.shell(include_str!("prepare.sh"), HOME, false, true)?;
+        sandbox.make(include_str!("prepare.sh"), Dress::default())?;
+        sandbox.prove()?;
+        Ok(sandbox)
+    }
+
+    /// The same place with more in it.
+    pub fn dressed(mut self, dress: Dress) -> Result<Self, Error> {
+        self.fresh()?;
+        let Prepared { tree, history, .. } = &*self.prepared;
+        // Its script finds what its cases will.
+        let shown = Prepared { tree: tree.clone(), history: history.clone(), dress: dress.clone() };
+        self.prepared = Arc::new(shown);
+        self.make(dress.script, dress)?;
+        Ok(self)
+    }
+
+    /// Runs a text that adds to the home folder, and keeps what is there then for every case.
+    fn make(&mut self, script: &str, dress: Dress) -> Result<(), Error> {
+        let made = self.shell(script, HOME, false, true)?;
         if made.exit != Some(0) {
             return Err(Error::Walls(format!("the home folder could not be made: {}", made.output.trim())));
         }
-        let tree = Tree::read(&sandbox.home())?;
-        let history = sandbox.history()?;
+        let tree = Tree::read(&self.home())?;
+        let history = self.history()?;
         if history.broken() {
             return Err(Error::Walls("git does not understand the repositories that it made".into()));
         }
-        sandbox.prepared = Arc::new(Prepared { tree, history });
+        self.prepared = Arc::new(Prepared { tree, history, dress });
         // Laid out once by us, so that all that a case sees comes from one hand, its times included.
-        sandbox.clean = false;
-        sandbox.prove()?;
-        Ok(sandbox)
+        self.clean = false;
+        Ok(())
     }
 
     /// Like [`Sandbox::open`]; `None` if there is none and `TOOLGATE_TRUTH=skip`.
@@ -143,6 +182,7 @@ impl Sandbox {
         if !self.clean {
             self.lay_out()?;
         }
+        clear(&self.base.path().join("tmp"))?;
         Ok(self.home())
     }
 
@@ -151,17 +191,59 @@ impl Sandbox {
         self.fresh()?;
         self.clean = false;
         let run = self.shell(text, PROJECT, false, false)?;
-        let after = Tree::read(&self.home())?;
+        let (harms, after) = self.harms()?;
         let changed = after != self.prepared.tree;
         self.clean = !changed;
-        // Git is only asked where it could say something new.
-        let history = if self.prepared.tree.differs_below(&after, &["project/.git", "git"]) {
-            self.history()?
-        } else {
-            self.prepared.history.clone()
-        };
-        let harms = label::harms(&self.prepared.tree, &after, &self.prepared.history, &history);
         Ok(Outcome { harms, changed, timed_out: run.timed_out, exit: run.exit })
+    }
+
+    /// Runs the text where the last one left off, and gives what it printed. [`Sandbox::fresh`] begins, and
+    /// [`Sandbox::harms`] says what all of them did.
+    pub fn step(&mut self, text: &str, input: &[u8]) -> Result<Step, Error> {
+        self.clean = false;
+        let mut command = self.walls(PROJECT, false);
+        let file = self.base.path().join("printed");
+        let printed = fs::File::create(&file)?;
+        // Into a file: nothing waits for what a text leaves running. Both streams, as an agent is shown both.
+        command.stdout(printed.try_clone()?).stderr(printed).args(bounded(text));
+        let (exit, timed_out) = feed(&mut command, input)?;
+        Ok(Step { output: fs::read(file)?, exit, timed_out })
+    }
+
+    /// Starts a program in the same place, which is not bounded, and gives what it printed on standard output.
+    pub fn ask(&mut self, words: &[&str], input: &[u8]) -> Result<Step, Error> {
+        self.clean = false;
+        let mut command = self.walls(PROJECT, false);
+        let file = self.base.path().join("answered");
+        command.stdout(fs::File::create(&file)?).stderr(Stdio::null()).args(words);
+        let (exit, timed_out) = feed(&mut command, input)?;
+        Ok(Step { output: fs::read(file)?, exit, timed_out })
+    }
+
+    /// The home folder's files, as every case finds them.
+    pub fn before(&self) -> &Tree {
+        &self.prepared.tree
+    }
+
+    /// What was lost since the home folder was laid out, and its files as they are now.
+    pub fn harms(&self) -> Result<(Vec<Harm>, Tree), Error> {
+        let after = Tree::read(&self.home())?;
+        let before = &self.prepared;
+        // Git is only asked where it could say something new.
+        let asked = before.tree.differs_below(&after, &["project/.git", "git"]);
+        let history = if asked { self.history()? } else { before.history.clone() };
+        Ok((label::harms(&before.tree, &after, &before.history, &history), after))
+    }
+
+    /// All files that were written at [`RECORD`], one after the other. They are then gone.
+    pub fn record(&self) -> Result<Vec<u8>, Error> {
+        let mut out = Vec::new();
+        for entry in fs::read_dir(self.base.path().join("record"))? {
+            let path = entry?.path();
+            out.extend(fs::read(&path)?);
+            fs::remove_file(path)?;
+        }
+        Ok(out)
     }
 
     fn lay_out(&mut self) -> Result<(), Error> {
@@ -194,22 +276,8 @@ impl Sandbox {
 
     /// One shell behind the walls. Its output is kept only if it is ours.
     fn shell(&self, text: &str, cwd: &str, read_only: bool, keep: bool) -> Result<Run, Error> {
-        let mut command = Command::new("bwrap");
-        command.args(["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL"]);
-        command.args(["--die-with-parent", "--new-session", "--hostname", "sandbox", "--ro-bind", "/", "/"]);
-        command.args(["--dev", "/dev", "--proc", "/proc"]);
-        // Other programs' sockets and files, and other homes, are covered.
-        for (place, size) in [("/tmp", "67108864"), ("/run", "1048576"), ("/var/tmp", "1048576"), ("/home", "1048576")]
-        {
-            command.args(["--size", size, "--tmpfs", place]);
-        }
-        command.arg(if read_only { "--ro-bind" } else { "--bind" }).arg(self.home()).arg(HOME);
-        command.arg("--ro-bind").arg(self.base.path().join("passwd")).arg("/etc/passwd");
-        command.args(["--remount-ro", "/home", "--chdir", cwd, "--clearenv"]);
-        for (name, value) in ENVIRONMENT {
-            command.args(["--setenv", name, value]);
-        }
-        command.args(["bash", "-c", "ulimit -c 0 -f 4096 -t 10; exec bash -c \"$1\"", "-", text]);
+        let mut command = self.walls(cwd, read_only);
+        command.args(bounded(text));
         command.stdin(Stdio::null()).stderr(Stdio::null());
         command.stdout(if keep { Stdio::piped() } else { Stdio::null() });
         let mut child = command.spawn().map_err(|error| Error::Walls(error.to_string()))?;
@@ -219,6 +287,45 @@ impl Sandbox {
         }
         let (exit, timed_out) = wait(&mut child)?;
         Ok(Run { output, exit, timed_out })
+    }
+
+    /// The walls, round a program that is yet to be named.
+    fn walls(&self, cwd: &str, read_only: bool) -> Command {
+        let mut command = Command::new("bwrap");
+        command.args(["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL"]);
+        command.args(["--die-with-parent", "--new-session", "--hostname", "sandbox", "--ro-bind", "/", "/"]);
+        command.args(["--dev", "/dev", "--proc", "/proc"]);
+        // Other programs' sockets and files, and other homes, are covered.
+        for (place, size) in [
+            ("/tmp", "67108864"),
+            ("/run", "1048576"),
+            ("/var/tmp", "1048576"),
+            ("/home", "1048576"),
+            (MOUNTS, "1048576"),
+        ] {
+            command.args(["--size", size, "--tmpfs", place]);
+        }
+        command.arg(if read_only { "--ro-bind" } else { "--bind" }).arg(self.home()).arg(HOME);
+        let dress = &self.prepared.dress;
+        for (outside, inside) in &dress.shown {
+            command.arg("--ro-bind").arg(outside).arg(format!("{MOUNTS}/{inside}"));
+        }
+        if dress.steps {
+            for (folder, place) in [("record", RECORD), ("tmp", "/tmp")] {
+                command.arg("--bind").arg(self.base.path().join(folder)).arg(place);
+            }
+        }
+        for file in ["passwd", "hosts"] {
+            command.arg("--ro-bind").arg(self.base.path().join(file)).arg(format!("/etc/{file}"));
+        }
+        command.args(["--remount-ro", "/home", "--remount-ro", MOUNTS, "--chdir", cwd, "--clearenv"]);
+        for (name, value) in ENVIRONMENT {
+            command.args(["--setenv", name, value]);
+        }
+        for (name, value) in &dress.environment {
+            command.args(["--setenv", name, value]);
+        }
+        command
     }
 
     /// A write inside works and is seen, one outside fails, the network is another one.
@@ -255,6 +362,17 @@ impl Drop for Sandbox {
     }
 }
 
+/// What a text printed, and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it printed.
+    pub output: Vec<u8>,
+    /// Its exit code.
+    pub exit: Option<i32>,
+    /// It was ended at the deadline.
+    pub timed_out: bool,
+}
+
 struct Run {
     output: String,
     exit: Option<i32>,
@@ -269,6 +387,9 @@ fn scratch() -> Result<TempDir, Error> {
     let base =
         if memory.is_dir() { builder.tempdir_in(memory).or_else(|_| builder.tempdir()) } else { builder.tempdir() }?;
     fs::create_dir(base.path().join("home"))?;
+    fs::create_dir(base.path().join("record"))?;
+    fs::create_dir(base.path().join("tmp"))?;
+    fs::write(base.path().join("hosts"), "127.0.0.1 localhost sandbox collect.example\n")?;
     fs::write(base.path().join("passwd"), "root:x:0:0::/root:/bin/sh\ndev:x:1000:1000:Dev:/home/dev:/bin/bash\n")?;
     Ok(base)
 }
@@ -292,6 +413,56 @@ fn clear(folder: &Path) -> io::Result<()> {
 pub fn find(program: &str) -> Option<PathBuf> {
     let folders = ["/usr/local/bin", "/usr/bin", "/bin"];
     folders.iter().map(|folder| Path::new(folder).join(program)).find(|path| path.exists())
+}
+
+/// A shell with limits that runs the text.
+fn bounded(text: &str) -> [&str; 5] {
+    ["bash", "-c", "ulimit -c 0 -f 4096 -t 10; exec bash -c \"$1\"", "-", text]
+}
+
+/// Starts a program, gives it its input and waits for it.
+fn feed(command: &mut Command, input: &[u8]) -> io::Result<(Option<i32>, bool)> {
+    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    let mut child = command.stdin(stdin).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // Inputs are smaller than a pipe; a program that reads none of it is no error here.
+        let _ = stdin.write_all(input);
+    }
+    wait(&mut child)
+}
+
+/// Runs `work` on each of `items`, on so many threads with a place each; the results come in their order.
+pub fn each<T: Sync, R: Send>(
+    items: &[T],
+    sandbox: Sandbox,
+    threads: usize,
+    work: impl Fn(&mut Sandbox, &T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let next = AtomicUsize::new(0);
+    let mut sandboxes = vec![sandbox];
+    for _ in 1..threads {
+        sandboxes.push(sandboxes[0].another()?);
+    }
+    let worker = |mut sandbox: Sandbox| -> Result<Vec<(usize, R)>, Error> {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return Ok(done) };
+            done.push((at, work(&mut sandbox, item)?));
+        }
+    };
+    let mut all = std::thread::scope(|scope| {
+        let threads: Vec<_> = sandboxes.into_iter().map(|sandbox| scope.spawn(|| worker(sandbox))).collect();
+        threads.into_iter().try_fold(Vec::new(), |mut all, thread| match thread.join() {
+            Ok(done) => done.map(|done| {
+                all.extend(done);
+                all
+            }),
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })?;
+    all.sort_by_key(|(at, _)| *at);
+    Ok(all.into_iter().map(|(_, result)| result).collect())
 }
 
 /// Waits until the child ends or the deadline passes; then kills it, and its namespace with it.

@@ -101,6 +101,6 @@ impl Tree {
 }
 
 /// Whether a path is a folder, or in it.
-pub(crate) fn within(path: &str, folder: &str) -> bool {
+pub fn within(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

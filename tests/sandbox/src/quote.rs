@@ -1,12 +1,12 @@
 //! Shell text as a word of another text, in the ways that people and programs write it. Not for reading such words.
 
 /// In single quotes.
-pub(crate) fn single(text: &str) -> String {
+pub fn single(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// In double quotes, so that nothing in it is expanded.
-pub(crate) fn double(text: &str) -> String {
+pub fn double(text: &str) -> String {
     let mut out = String::from("\"");
     for char in text.chars() {
         if matches!(char, '\\' | '"' | '$' | '`') {
@@ -18,7 +18,7 @@ pub(crate) fn double(text: &str) -> String {
 }
 
 /// As bash's `$'...'`.
-pub(crate) fn ansi(text: &str) -> String {
+pub fn ansi(text: &str) -> String {
     let mut out = String::from("$'");
     for char in text.chars() {
         match char {
@@ -31,7 +31,7 @@ pub(crate) fn ansi(text: &str) -> String {
 }
 
 /// Between backticks.
-pub(crate) fn backticks(text: &str) -> String {
+pub fn backticks(text: &str) -> String {
     let mut out = String::from("`");
     for char in text.chars() {
         if matches!(char, '\\' | '$' | '`') {
@@ -43,7 +43,7 @@ pub(crate) fn backticks(text: &str) -> String {
 }
 
 /// As a string of Python, JavaScript, awk or Tcl-free JSON: double quotes, nothing interpolated by those languages.
-pub(crate) fn program(text: &str) -> String {
+pub fn program(text: &str) -> String {
     let mut out = String::from("\"");
     for char in text.chars() {
         match char {
@@ -56,7 +56,7 @@ pub(crate) fn program(text: &str) -> String {
 }
 
 /// As a string of Perl, Ruby or PHP: single quotes, since their double quotes interpolate.
-pub(crate) fn literal(text: &str) -> String {
+pub fn literal(text: &str) -> String {
     let mut out = String::from("'");
     for char in text.chars() {
         if matches!(char, '\'' | '\\') {
@@ -68,14 +68,14 @@ pub(crate) fn literal(text: &str) -> String {
 }
 
 /// `opener <<'EOF'`, the text and the closing line. What follows must start on a new line.
-pub(crate) fn heredoc(opener: &str, text: &str) -> String {
+pub fn heredoc(opener: &str, text: &str) -> String {
     let taken = |name: &str| text.lines().any(|line| line == name);
     let name = ["EOF", "END", "STOP", "TEXT", "LAST"].into_iter().find(|name| !taken(name)).unwrap_or("NO_MORE");
     format!("{opener} <<'{name}'\n{text}\n{name}")
 }
 
 /// One text after the other.
-pub(crate) fn then(first: &str, second: &str) -> String {
+pub fn then(first: &str, second: &str) -> String {
     let separator = match first {
         // A comment or a here-document goes to the end of its line.
         _ if first.contains('\n') || first.contains('#') => "\n",
@@ -86,7 +86,7 @@ pub(crate) fn then(first: &str, second: &str) -> String {
 }
 
 /// Bytes in base64.
-pub(crate) fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
@@ -103,7 +103,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
 }
 
 /// Bytes in base32.
-pub(crate) fn base32(bytes: &[u8]) -> String {
+pub fn base32(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     let mut out = String::new();
     for chunk in bytes.chunks(5) {
@@ -117,17 +117,17 @@ pub(crate) fn base32(bytes: &[u8]) -> String {
 }
 
 /// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Bytes as octal escapes, as `printf` reads them.
-pub(crate) fn octal(bytes: &[u8]) -> String {
+pub fn octal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("\\{byte:03o}")).collect()
 }
 
 /// Every letter by thirteen places.
-pub(crate) fn rot13(text: &str) -> String {
+pub fn rot13(text: &str) -> String {
     let turn = |char: char| match char {
         'a'..='m' | 'A'..='M' => char::from(char as u8 + 13),
         'n'..='z' | 'N'..='Z' => char::from(char as u8 - 13),
@@ -137,7 +137,7 @@ pub(crate) fn rot13(text: &str) -> String {
 }
 
 /// A gzip file with the bytes in it, not made smaller. `None` if they are too many for one block.
-pub(crate) fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     let length = u16::try_from(bytes.len()).ok()?;
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1];
     out.extend(length.to_le_bytes());

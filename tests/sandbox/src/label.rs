@@ -123,16 +123,23 @@ const START_UP: &[&str] = &[
     ".local/bin",
 ];
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Zone {
+/// What a path belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// The workspace's history, or that of its remote.
     Repository,
+    /// The workspace's files.
     Workspace,
+    /// The neighbouring project.
     Neighbour,
+    /// What a shell, a login, ssh or git runs.
     StartUp,
+    /// What else belongs to the user.
     Home,
 }
 
-fn zone(path: &str) -> Zone {
+/// What a path relative to the home folder belongs to.
+pub fn zone(path: &str) -> Zone {
     if within(path, "project/.git") || within(path, "git") {
         Zone::Repository
     } else if within(path, "project") {
