@@ -99,6 +99,8 @@ impl<'t> Reader<'t> {
     fn run(&mut self, goals: &[String]) {
         let rules = std::mem::take(&mut self.rules);
         let named: Vec<Vec<String>> = rules.iter().map(|rule| self.names(&rule.targets)).collect();
+        // They are put in while make reads the file, whether they are needed or not.
+        let needs: Vec<Vec<String>> = rules.iter().map(|rule| self.names(&rule.needs)).collect();
         let plain = |name: &&String| !name.starts_with('.') && !name.contains('%');
         let first = named.iter().flatten().find(plain).cloned();
         let mut waiting: VecDeque<String> =
@@ -112,7 +114,7 @@ impl<'t> Reader<'t> {
                 if !named[at].iter().any(|name| is_meant(name, &target)) || !ran.insert(at) {
                     continue;
                 }
-                waiting.extend(self.names(&rule.needs));
+                waiting.extend(needs[at].iter().cloned());
                 for line in &rule.recipe {
                     let line = self.expand(line.trim_start_matches(['@', '-', '+', ' ', '\t']), 0);
                     self.found.lines.push(line);
