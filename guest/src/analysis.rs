@@ -77,7 +77,7 @@ impl Request {
             facts = facts.complete();
         }
         match files {
-            Some(files) if self.may_change => facts.files(Rc::new(VolatileFiles(files))),
+            Some(files) if self.may_change => facts.files(Rc::new(VolatileFiles::new(files))),
             Some(files) => facts.files(files),
             None => facts,
         }

@@ -1,6 +1,8 @@
 //! What is judged and what comes of it, as the rest of the guest knows them. The contract's own types are only in
 //! `component`.
 
+use std::sync::Arc;
+
 use toolgate_shell::{Command, Facts, FileAction, Span, ToolPath, file_action};
 
 /// What a tool does.
@@ -197,8 +199,8 @@ pub fn inputs(input: &str) -> Vec<Field> {
     found
 }
 
-/// What calls of a session leave behind for later ones: files with content that no text shows. What is in them is read
-/// when they are run, but where it comes from is not in them.
+/// What calls of a session leave behind for later ones: which files it wrote, and which of them have content that no text
+/// shows. What is in them is read when they are run, but where it comes from is not in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// Paths, and where their content comes from; the newest last.
@@ -207,6 +209,11 @@ pub struct Memory {
     pub forgotten: bool,
     /// Folders that the session has made repositories of, though they were there before.
     pub repositories: Vec<String>,
+    /// Files that the session has written or changed, the newest last. What ends in `/` is a folder with all that is in it.
+    pub written: Arc<Vec<String>>,
+    /// Files that the session has made of a program of the system, by a copy or another name, and that program. It is empty if
+    /// it is not known which file was copied.
+    pub programs: Arc<Vec<(String, String)>>,
 }
 
 /// Where a text comes from.
@@ -227,34 +234,81 @@ const REMEMBERED: usize = 1_000;
 /// Most folders that are remembered as made repositories. After so many every one counts as made.
 const MADE: usize = 100;
 
+/// Most files that are remembered as written, and most bytes of their paths. After so many every file counts as written.
+const WRITTEN: usize = 1_000;
+const LONGEST_WRITTEN: usize = 60 << 10;
+
+/// Most copies of programs that are remembered, the newest.
+const PROGRAMS: usize = 100;
+
 /// Most bytes of the text of a memory: fewer than a host keeps.
 const LONGEST_MEMORY: usize = 200 << 10;
 
 impl Memory {
-    /// What stands for every folder among those that were made repositories.
+    /// What stands for every folder among those that were made repositories, and for every file among those that were written.
     pub(crate) const ANYWHERE: &str = "/";
 
     /// What [`Memory::text`] wrote. Anything else is nothing.
     pub fn read(text: &serde_json::Value) -> Self {
-        let files = text.get("files").cloned().and_then(|files| serde_json::from_value(files).ok());
+        fn list<T: serde::de::DeserializeOwned + Default>(text: &serde_json::Value, key: &str) -> T {
+            let list = text.get(key).and_then(|list| T::deserialize(list).ok());
+            list.unwrap_or_default()
+        }
         let forgotten = text.get("forgotten").and_then(serde_json::Value::as_bool);
-        let repositories = text.get("repositories").cloned().and_then(|list| serde_json::from_value(list).ok());
         Memory {
-            files: files.unwrap_or_default(),
+            files: list(text, "files"),
             forgotten: forgotten.unwrap_or_default(),
-            repositories: repositories.unwrap_or_default(),
+            repositories: list(text, "repositories"),
+            written: Arc::new(list(text, "written")),
+            programs: Arc::new(list(text, "programs")),
         }
     }
 
+    /// Adds files that the session wrote, and those among them that are programs. None if all of that is known.
+    pub(crate) fn after(&self, written: Vec<String>, programs: Vec<(String, String)>) -> Option<Self> {
+        let new: Vec<String> = written.into_iter().filter(|path| !self.written.contains(path)).collect();
+        let programs: Vec<_> = programs.into_iter().filter(|one| !self.programs.contains(one)).collect();
+        if new.is_empty() && programs.is_empty() {
+            return None;
+        }
+        let mut after = self.clone();
+        Arc::make_mut(&mut after.written).extend(new);
+        let known = Arc::make_mut(&mut after.programs);
+        known.retain(|(path, _)| !programs.iter().any(|(other, _)| other == path));
+        known.extend(programs);
+        Some(after)
+    }
+
+    /// The newest files that were written, as far as they fit.
+    fn kept_written(&self) -> Vec<&str> {
+        let mut length = 0;
+        let fits = |path: &&String| {
+            length += serde_json::json!(path).to_string().len() + 1;
+            length <= LONGEST_WRITTEN
+        };
+        let anywhere = self.written.iter().any(|path| path == Self::ANYWHERE);
+        let newest = self.written.iter().rev().filter(|path| *path != Self::ANYWHERE).take(WRITTEN).take_while(fits);
+        let mut kept: Vec<&str> = newest.map(String::as_str).collect();
+        if anywhere || kept.len() < self.written.len() {
+            kept.push(Self::ANYWHERE);
+        }
+        kept.reverse();
+        kept
+    }
+
     /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`,
-    /// `forgotten`, true if not all of them fit, now or earlier, and `repositories`, a list of paths.
+    /// `forgotten`, true if not all of them fit, now or earlier, `repositories` and `written`, lists of paths, and `programs`, a
+    /// list of pairs of paths.
     pub fn text(&self) -> String {
         // The rest of the text.
         let mut repositories = serde_json::json!(self.repositories);
         if self.repositories.len() > MADE || repositories.to_string().len() > LONGEST_MEMORY / 2 {
             repositories = serde_json::json!([Self::ANYWHERE]);
         }
-        let mut length = 100 + repositories.to_string().len();
+        let written = self.kept_written();
+        let programs = &self.programs[self.programs.len().saturating_sub(PROGRAMS)..];
+        let others = [&repositories, &serde_json::json!(written), &serde_json::json!(programs)];
+        let mut length = 100 + others.iter().map(|list| list.to_string().len()).sum::<usize>();
         let fits = |entry: &&(String, Source)| {
             length += serde_json::json!(entry).to_string().len() + 1;
             length <= LONGEST_MEMORY
@@ -267,6 +321,12 @@ impl Memory {
         }
         if !self.repositories.is_empty() {
             text["repositories"] = repositories;
+        }
+        if !written.is_empty() {
+            text["written"] = written.into();
+        }
+        if !programs.is_empty() {
+            text["programs"] = serde_json::json!(programs);
         }
         text.to_string()
     }
@@ -382,6 +442,38 @@ mod tests {
             assert!(memory.files.ends_with(&read.files), "{count} {length}");
             assert_eq!(read.forgotten, forgotten, "{count} {length}");
         }
+    }
+
+    #[test]
+    fn files_that_were_written_are_remembered_or_every_file_counts() {
+        let paths = |count: usize, length: usize| (0..count).map(|n| format!("/{n}/{}", "x".repeat(length))).collect();
+        // How many files, how long their names; how many are kept at least, and whether every file counts.
+        for (count, length, least, anywhere) in [
+            (0, 9, 0, false),
+            (3, 9, 3, false),
+            (WRITTEN, 9, WRITTEN, false),
+            (WRITTEN + 1, 9, WRITTEN, true),
+            (40, 4_000, 14, true),
+        ] {
+            let programs = vec![("/p/foo".to_owned(), "/bin/rm".to_owned())];
+            let memory = Memory::default().after(paths(count, length), programs.clone()).expect("something is new");
+            let text = memory.text();
+            let read = Memory::read(&serde_json::from_str(&text).expect("JSON"));
+            assert!(text.len() <= LONGEST_MEMORY && read.written.len() >= least, "{count} {length}");
+            assert!(memory.written.last().is_none_or(|last| read.written.contains(last)), "{count} {length}");
+            assert_eq!(read.written.iter().any(|path| path == Memory::ANYWHERE), anywhere, "{count} {length}");
+            assert_eq!(
+                (&*read.programs, read.after(Vec::new(), programs.clone())),
+                (&programs, None),
+                "{count} {length}"
+            );
+            // Once every file counts, that stays so.
+            let again = read.after(paths(1, 1), Vec::new()).map(|memory| memory.text());
+            assert!(again.is_none_or(|text| !anywhere || text.contains("\"/\"")), "{count} {length}");
+        }
+        // A text of before there were any.
+        let old = Memory::read(&serde_json::json!({ "schema": 1, "files": [["/p/a", "downloaded"]] }));
+        assert_eq!((old.files.len(), old.written.len(), old.programs.len()), (1, 0, 0));
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! |---|---|
 //! | `sources` | which commands bring such bytes |
 //! | `files` | those bytes in files, from where they are written to where they are run |
+//! | `written` | which files the text writes, for later calls of the session |
 //! | `explained` | what is run unseen, and is known well enough all the same |
 
 mod explained;
 mod files;
 mod sources;
+mod written;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ use toolgate_shell::{Command, FileOracle, Joiner, Kind, Presence, Runs, Script, 
 use self::explained::{is_located, is_located_file, is_setup, lists_names, runs_listed};
 use self::files::Files;
 use self::sources::{is_network, is_vouched, source};
+use self::written::Written;
 use super::nesting::Nesting;
 use crate::call::{Memory, Source};
 
@@ -80,6 +83,7 @@ pub(crate) fn unseen(
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
     let mut files = Files::new(&before, earlier.forgotten, text);
+    let mut written = Written::new(earlier, look);
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     let order = Order::of(&commands);
@@ -115,6 +119,10 @@ pub(crate) fn unseen(
         found.extend(run_as_code(command, &own, variable));
         alike.extend(files.run_alike(command));
         files.follow(command, &piped, &mut found);
+        if written.runs(command) {
+            found.push(UnseenRun::of(command, Source::Unseen, true, command.span));
+        }
+        written.follow(command, &piped);
         found.extend(run_stored(command, look));
         found.extend(guessed_program(command));
         found.extend(computed_program(command, &own, variable));
@@ -136,11 +144,10 @@ pub(crate) fn unseen(
         .filter(|(path, _)| !path.contains(Value::HOLE))
         .map(|(path, source)| ((*path).to_owned(), *source))
         .collect();
-    let memory = (!new.is_empty()).then(|| Memory {
-        files: [earlier.files.clone(), new].concat(),
-        forgotten: earlier.forgotten,
-        ..earlier.clone()
-    });
+    let mut memory = written.memory();
+    if !new.is_empty() {
+        memory.get_or_insert_with(|| earlier.clone()).files.extend(new);
+    }
     (found, memory)
 }
 

@@ -140,7 +140,7 @@ impl Guard {
             facts = facts.home(home);
         }
         if let Some(look) = &look {
-            facts = facts.files(Rc::new(VolatileFiles(Rc::clone(look))));
+            facts = facts.files(Rc::new(VolatileFiles::after(Rc::clone(look), &call.earlier)));
         }
         if let Some(trackers) = &self.trackers {
             facts = facts.trackers(Rc::clone(trackers));
@@ -195,6 +195,7 @@ impl Guard {
         evaluation.remote_tool(world);
         if script.is_none() && declared.is_none() {
             evaluation.tool(world, look.as_deref());
+            evaluation.remember_paths(look.as_deref());
             evaluation.prompt_of_tool(world, look.as_deref());
         }
         evaluation.field_rules(script.as_ref(), declared.as_ref(), world);

@@ -239,7 +239,7 @@ fn facts(call: &Call, look: Option<&Rc<dyn FileOracle>>) -> Facts {
         facts = facts.home(home);
     }
     match look {
-        Some(look) => facts.files(Rc::new(VolatileFiles(Rc::clone(look)))),
+        Some(look) => facts.files(Rc::new(VolatileFiles::new(Rc::clone(look)))),
         None => facts,
     }
 }

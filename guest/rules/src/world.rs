@@ -1,8 +1,13 @@
 //! What a judgement asks of whoever runs it: links, git, other components, files. Not what is made of the answers.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use toolgate_shell::{FileOracle, Presence};
+
+use crate::call::Memory;
 
 /// What others know of the surroundings.
 pub trait GuardHost {
@@ -91,11 +96,37 @@ impl GuardHost for NoHost {
 
 /// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
 /// not to be, and no condition on what is there decides that a command never runs.
-pub struct VolatileFiles(pub Rc<dyn FileOracle>);
+pub struct VolatileFiles {
+    files: Rc<dyn FileOracle>,
+    earlier: Arc<Vec<String>>,
+    programs: Arc<Vec<(String, String)>>,
+    /// Every file may be one that the session wrote.
+    forgotten: bool,
+    /// Those of the session, for whoever looks for one.
+    index: OnceCell<FxHashSet<String>>,
+}
+
+impl VolatileFiles {
+    /// These files, none of which the session wrote.
+    pub fn new(files: Rc<dyn FileOracle>) -> Self {
+        Self::after(files, &Memory::default())
+    }
+
+    /// These files after what earlier calls of the session did.
+    pub(crate) fn after(files: Rc<dyn FileOracle>, earlier: &Memory) -> Self {
+        VolatileFiles {
+            files,
+            earlier: Arc::clone(&earlier.written),
+            programs: Arc::clone(&earlier.programs),
+            forgotten: earlier.forgotten,
+            index: OnceCell::new(),
+        }
+    }
+}
 
 impl FileOracle for VolatileFiles {
     fn look(&self, path: &str) -> Presence {
-        match self.0.look(path) {
+        match self.files.look(path) {
             Presence::Absent => Presence::Unknown,
             there => there,
         }
@@ -106,10 +137,28 @@ impl FileOracle for VolatileFiles {
     }
 
     fn real(&self, path: &str) -> Option<String> {
-        self.0.real(path)
+        self.files.real(path)
     }
 
     fn script(&self, path: &str) -> Option<String> {
-        self.0.script(path)
+        self.files.script(path)
+    }
+
+    fn is_of_session(&self, path: &str) -> bool {
+        if self.forgotten || self.earlier.is_empty() {
+            return self.forgotten;
+        }
+        let index = self.index.get_or_init(|| self.earlier.iter().cloned().collect());
+        let mut folders = path.match_indices('/').map(|(at, _)| &path[..=at]);
+        index.contains(path) || folders.any(|folder| index.contains(folder))
+    }
+
+    fn of_session(&self) -> &[String] {
+        &self.earlier
+    }
+
+    fn program(&self, path: &str) -> Option<String> {
+        let made = self.programs.iter().find(|(own, _)| own == path);
+        made.map(|(_, program)| program.clone())
     }
 }

@@ -1,12 +1,14 @@
 //! Verdicts that depend on what is there: files, folders, links, scripts, and the user's own rules. The cases are in
 //! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
 //! file tool writes, and what is expected. In `held.jsonl` git holds some of the files, which are the same in each case but for
-//! what it says. In `plain-work-files.jsonl` git knows of the files that `changed` names, or gives no answer (`git`: false).
+//! what it says. In `sessions.jsonl` `before` has the calls that were made earlier, each a command or as a case has them, and the files
+//! are as those have left them. In `plain-work-files.jsonl` git knows of the files that `changed` names, or gives no answer (`git`: false).
 
 use std::rc::Rc;
 
 use crate::cases::{WORKSPACE, call, named};
 use serde_json::Value;
+use toolgate_rules::call::{Call, Memory};
 use toolgate_rules::facts::{Answers, PathKind, Remembered};
 use toolgate_rules::{Guard, GuardHost, Layer, Tracked};
 use toolgate_shell::FileOracle;
@@ -272,6 +274,25 @@ fn a_rule_that_is_lifted_as_a_whole_stops_nothing() {
     verdicts(&cases!("exemptions.jsonl"), &serde_json::Map::new());
 }
 
+/// The call of a case, with what the calls before it have left behind. Each of them was made.
+fn after_others(case: &Value, guard: &Guard, disk: &mut Disk) -> Call {
+    let mut earlier = Memory::read(&case["memory"]);
+    for before in case["before"].as_array().into_iter().flatten() {
+        let before = if before.is_string() { serde_json::json!({ "command": before }) } else { before.clone() };
+        let call = Call { earlier: earlier.clone(), ..call(&before) };
+        if let Some(memory) = guard.judge(&call, disk).memory {
+            earlier = Memory::read(&serde_json::from_str(&memory.text()).expect("JSON"));
+        }
+    }
+    Call { earlier, ..call(case) }
+}
+
+/// What one call has written, and another runs.
+#[test]
+fn what_the_session_wrote_is_read_where_it_runs() {
+    verdicts(&cases!("sessions.jsonl"), &serde_json::Map::new());
+}
+
 /// Judges each case, with what holds for all where it does not say another.
 fn verdicts(cases: &Cases, all: &serde_json::Map<String, Value>) {
     let built_in = Guard::new();
@@ -287,7 +308,9 @@ fn verdicts(cases: &Cases, all: &serde_json::Map<String, Value>) {
             assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), []);
             guard
         });
-        let verdict = own.as_ref().unwrap_or(&built_in).judge(&call(&case), &mut Disk(Rc::new(case.clone())));
+        let guard = own.as_ref().unwrap_or(&built_in);
+        let mut disk = Disk(Rc::new(case.clone()));
+        let verdict = guard.judge(&after_others(&case, guard, &mut disk), &mut disk);
         let got = named(&verdict);
         let right = got == case["expect"]
             && case["rule"].as_str().is_none_or(|rule| verdict.findings.iter().any(|finding| finding.rule == rule));

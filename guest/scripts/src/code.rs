@@ -18,8 +18,8 @@ pub(super) fn imported(evaluator: &mut Evaluator, module: &str) {
     ) {
         evaluator.incomplete();
     }
-    if evaluator.language == Language::Python && !module.is_empty() {
-        evaluator.effect(ScriptEffectKind::Load(Text::Known(module.replace('.', "/"))), &(0..0));
+    if evaluator.language == Language::Python {
+        loads(evaluator, module);
     }
     if evaluator.language == Language::Perl {
         for name in exported(module) {
@@ -31,6 +31,13 @@ pub(super) fn imported(evaluator: &mut Evaluator, module: &str) {
     }
     if !HARMLESS.contains(&root) && !STRICT.contains(&root) && !module.is_empty() {
         evaluator.modules.insert(root.to_owned());
+    }
+}
+
+/// A module of Python, which may be a file of the project, whatever its name.
+pub(super) fn loads(evaluator: &mut Evaluator, module: &str) {
+    if !module.is_empty() {
+        evaluator.effect(ScriptEffectKind::Load(Text::Known(module.replace('.', "/"))), &(0..0));
     }
 }
 

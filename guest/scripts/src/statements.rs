@@ -180,6 +180,8 @@ impl Evaluator {
             }
             let Some(name) = c.name() else { break };
             c.at += 1;
+            // It may be a module of that package.
+            code::loads(self, &format!("{}.{name}", module.trim_end_matches('.')));
             let full = Value::Name(format!("{module}.{name}"));
             if c.eat_name("as") {
                 if let Some(name) = c.name() {

@@ -43,7 +43,23 @@ pub trait FileOracle {
         None
     }
 
-    /// What the text at hand has put into the file at this path.
+    /// Whether an earlier text of the session has written the file at this path, which is absolute and clean.
+    fn is_of_session(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// The files that earlier texts of the session have written, as far as they are known.
+    fn of_session(&self) -> &[String] {
+        &[]
+    }
+
+    /// The program of the system that the file at this path is, if an earlier text of the session has copied or linked it there.
+    /// Empty if it is one that is not known.
+    fn program(&self, _path: &str) -> Option<String> {
+        None
+    }
+
+    /// What the text at hand has put into the file at this path, or an earlier one of the session.
     fn written(&self, _path: &str) -> Option<String> {
         None
     }

@@ -18,6 +18,7 @@
 //! | `nested` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `script_effects` | programs in other languages | reading those |
 //! | `foreign` | texts for shells outside the Bourne family that bash reads alike | what their words mean |
+//! | `loads` | files of the session that programs load besides their scripts: by options, by their names | the project's own files |
 //! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
 //! | `compile` | what is compiled or run of sources that the text wrote | what they do |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
@@ -53,6 +54,7 @@ mod expand;
 mod files;
 mod foreign;
 mod lines;
+mod loads;
 mod nested;
 mod node_id;
 mod output;
@@ -105,6 +107,9 @@ const MAX_STEPS: usize = 200_000;
 
 /// How many scripts are read from files for one text; the others stay opaque.
 const MAX_SCRIPTS: usize = 32;
+
+/// How many files are read because the session wrote them.
+const MAX_OF_SESSION: usize = 128;
 
 /// How many bytes of values are put into words, and parsed as texts inside the text. More stay unknown.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -279,6 +284,12 @@ struct Interpreter<'f> {
     /// What the last process substitution wrote, and those that are a word of their own, by where they stand.
     process_output: Option<Rc<Text>>,
     processes: BTreeMap<usize, Rc<Text>>,
+    /// What files hold that earlier texts of the session wrote, as far as they were looked at.
+    of_session: BTreeMap<String, Option<Rc<Text>>>,
+    /// What the text made of files of the project by changing a part.
+    edited: Vec<Rc<Text>>,
+    /// The files that programs have loaded besides their scripts.
+    loaded: Vec<(String, Rc<Text>)>,
     alike: Alike,
 }
 
@@ -318,6 +329,9 @@ impl<'f> Interpreter<'f> {
             facts,
             process_output: None,
             processes: BTreeMap::new(),
+            of_session: BTreeMap::new(),
+            edited: Vec::new(),
+            loaded: Vec::new(),
             alike: Alike::default(),
         }
     }

@@ -26,7 +26,7 @@
 //! | `scan` | what is too long or no shell text | anything that parses |
 //! | `arithmetic` | expressions on known texts | files |
 //! | `compiled` | whether the source of a program calls what its language has for files and processes | its grammar |
-//! | `make`, `just` | what a makefile or a justfile runs | running make or just |
+//! | `make`, `just`, `cmake` | what a makefile, a justfile or a file of cmake's commands runs | running make, just or cmake |
 //! | `file_action` | what the action of a tool that has no text does to which paths | what a command does |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
 //! | `foreign` | what texts for PowerShell, cmd and other shells outside the Bourne family share with bash | reading their grammar |
@@ -77,6 +77,7 @@
 
 mod abstract_value;
 mod arithmetic;
+mod cmake;
 mod command;
 mod compiled;
 mod effect;
@@ -100,6 +101,7 @@ mod wrapper;
 pub use command::{
     Command, Effect, FileAction, Joiner, Kind, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables,
 };
+pub use effect::is_system;
 pub use facts::{Facts, FileOracle, Presence};
 pub use file_action::{ToolPath, file_action};
 pub use files::{Files, detect_files};

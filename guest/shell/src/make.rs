@@ -3,7 +3,11 @@
 //! Only plain makefiles are read: variables, rules and their recipes. What needs make itself (conditionals, functions,
 //! included files, patterns, special targets) is not guessed at: the line, or the whole file, is then [`Line::Unknown`].
 
+mod rough;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) use rough::roughly;
 
 /// How deep variables may stand in variables, and targets behind targets.
 const MAX_DEPTH: usize = 24;

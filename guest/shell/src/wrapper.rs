@@ -61,6 +61,8 @@ pub(crate) enum Kind {
     Inline { language: Language, text: Word, args: Vec<Word> },
     /// A file in another language.
     Script { language: Language, path: Word, args: Vec<Word> },
+    /// A file in another language that a program loads besides its script.
+    Loaded { language: Language, path: Word },
     /// A shell script and its arguments. `here`: this shell reads it.
     File { path: Word, args: Vec<Word>, here: bool },
     /// The program comes from standard input: a shell's if there is no language. `args` are `$1` and so on.
@@ -92,6 +94,8 @@ pub(crate) struct ContextChange {
     pub fresh: bool,
     /// `~` and `$HOME` are not this user's.
     pub other_user: bool,
+    /// It stands in a file that was there before the text.
+    pub stored: bool,
     /// Whether it runs for certain.
     pub times: Times,
     /// Its standard input is not the outer one's.

@@ -134,7 +134,7 @@ impl<'s> Files<'s> {
 }
 
 /// Whether there is something in a file after it that was not before.
-fn is_filled(kind: Kind) -> bool {
+pub(super) fn is_filled(kind: Kind) -> bool {
     matches!(kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link)
 }
 

@@ -51,6 +51,18 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    /// Has later calls know which files a tool writes.
+    pub(super) fn remember_paths(&mut self, look: Option<&dyn FileOracle>) {
+        let call = self.call;
+        if !matches!(call.kind, Kind::Write | Kind::Other) {
+            return;
+        }
+        let paths = call.paths.iter().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
+        let real = |path: &String| look.and_then(|look| look.real(path)).filter(|real| real != path);
+        let paths: Vec<String> = paths.flat_map(|path| real(&path).into_iter().chain([path])).collect();
+        self.memory = call.earlier.after(paths, Vec::new());
+    }
+
     /// What a file tool does, for the rules that are about effects.
     pub(super) fn tool(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
         let call = self.call;

@@ -77,7 +77,8 @@ pub(crate) fn knows(program: &str) -> bool {
 const SYSTEM: &[&str] =
     &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/games"];
 
-pub(crate) fn is_system(program: &str) -> bool {
+/// Whether a path is one of a program of the system.
+pub fn is_system(program: &str) -> bool {
     program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder))
 }
 

@@ -31,6 +31,8 @@ const RUN_BY: &[(&str, &[&str])] = &[
     ("rsync", &["RSYNC_RSH"]),
     ("cvs", &["CVS_RSH", "EDITOR"]),
     ("hg", &["HGEDITOR", "PAGER", "EDITOR"]),
+    ("vidir", &["VISUAL", "EDITOR"]),
+    ("vipe", &["VISUAL", "EDITOR"]),
     ("svn", &["SVN_SSH", "SVN_EDITOR", "EDITOR"]),
 ];
 

@@ -9,7 +9,7 @@ use crate::abstract_value::Text;
 use crate::facts::{Facts, FileOracle, Presence};
 use crate::shared::Shared;
 use toolgate_shell_syntax::path::{absolute, is_within, parent};
-use toolgate_shell_syntax::word::Value;
+use toolgate_shell_syntax::word::{Span, Value};
 
 /// Most paths that are kept apart; more make all of them unknown.
 const MAX_NAMES: usize = 400;
@@ -189,15 +189,29 @@ impl Files {
     /// Whether the text wrote to a file that such a path may lead to.
     pub(crate) fn any_made(&self, path: &Value) -> bool {
         self.led_to(path).any(|(_, made)| matches!(made.presence, Presence::File | Presence::Unknown))
+            || self.earlier_at(path).next().is_some()
     }
 
-    /// What the text wrote to files that such a path may lead to, if they may be scripts where that does not say their names.
-    pub(crate) fn texts_at(&self, path: &Value) -> Vec<Rc<Text>> {
+    /// What the session wrote to files that such a path may lead to, if they may be scripts where that does not say their names.
+    pub(crate) fn texts_at(&self, path: &Value, span: Span) -> Vec<Rc<Text>> {
         let name = path.text().rsplit('/').next().unwrap_or_default();
         let is_said = !name.contains([Value::HOLE, '*', '?', '[']);
-        let fits = |file: &str, text: &Text| is_said || may_be_script(file, &text.text);
-        let text = |(file, made): (&String, &Made)| made.content.clone().filter(|text| fits(file, text));
-        self.led_to(path).filter_map(text).collect()
+        let fits = |file: &str, text: &str| is_said || may_be_script(file, text);
+        let text = |(file, made): (&String, &Made)| made.content.clone().filter(|text| fits(file, &text.text));
+        let earlier = self.earlier_at(path).filter_map(|file| {
+            let text = self.script(&self.before(file)?)?;
+            fits(file, &text).then(|| Rc::new(Text { text, span, at: None }))
+        });
+        self.led_to(path).filter_map(text).chain(earlier).collect()
+    }
+
+    /// The files of earlier texts of the session that such a path may lead to, the newest, if it says something of their name.
+    fn earlier_at(&self, path: &Value) -> impl Iterator<Item = &str> {
+        const MOST: usize = 32;
+        let name = path.text().rsplit('/').next().unwrap_or_default();
+        let says = name.chars().filter(|c| c.is_alphanumeric()).count() > 1;
+        let files = self.of_session().filter(move |_| says).collect::<Vec<_>>();
+        files.into_iter().rev().filter(|file| path.may_lead_to(file)).take(MOST)
     }
 
     fn led_to(&self, path: &Value) -> impl Iterator<Item = (&String, &Made)> {
@@ -244,6 +258,44 @@ impl Files {
     /// Whether there was a file at a path before the text.
     pub(crate) fn was_there(&self, path: &str) -> bool {
         !path.contains(Value::HOLE) && self.facts.as_ref().is_some_and(|facts| facts.look(path) == Presence::File)
+    }
+
+    /// Whether an earlier text of the session wrote what is in a file.
+    pub(crate) fn is_of_session(&self, path: &str) -> bool {
+        let Some(facts) =
+            self.facts.as_ref().filter(|facts| !facts.of_session().is_empty() || facts.is_of_session("/"))
+        else {
+            return false;
+        };
+        let of_session = |before: String| facts.is_of_session(path) || facts.is_of_session(&before);
+        self.before(path).is_some_and(|before| self.was_there(&before) && of_session(before))
+    }
+
+    /// Whether the session may have written a file, by its path alone. Which file that is need not be asked for.
+    pub(crate) fn may_be_written(&self, path: &str) -> bool {
+        let made = self.made.map().iter().any(|(_, made)| made.content.is_some() || made.unread || made.link.is_some());
+        made || self.facts.as_ref().is_some_and(|facts| facts.is_of_session(path))
+    }
+
+    /// Whether there are any files of the text or of earlier ones of the session.
+    pub(crate) fn has_written(&self) -> bool {
+        let earlier =
+            || self.facts.as_ref().is_some_and(|facts| !facts.of_session().is_empty() || facts.is_of_session("/"));
+        self.made.map().iter().any(|(_, made)| made.content.is_some() || made.unread) || earlier()
+    }
+
+    /// The files that earlier texts of the session wrote, as far as they are known and this one left them.
+    pub(crate) fn of_session(&self) -> impl Iterator<Item = &str> {
+        let all = self.facts.iter().flat_map(|facts| facts.of_session()).map(String::as_str);
+        all.filter(|path| self.made.get(path).is_none())
+    }
+
+    /// The program of the system that a file is by another name: a link, or a copy that this text or an earlier one made. Empty
+    /// if it is one that is not known.
+    pub(crate) fn program(&self, path: &str) -> Option<String> {
+        let (before, facts) = (self.before(path)?, self.facts.as_ref()?);
+        let copied = Some(&before).filter(|before| crate::effect::is_system(before) && *before != path).cloned();
+        copied.or_else(|| facts.program(path)).or_else(|| facts.program(&before))
     }
 
     /// Whether the text made links.
@@ -467,7 +519,11 @@ impl FileOracle for Files {
     }
 
     fn written(&self, path: &str) -> Option<String> {
-        self.made(path)?.content.as_ref().map(|content| content.text.clone())
+        match self.made(path) {
+            Some(made) => made.content.as_ref().map(|content| content.text.clone()),
+            None if self.is_of_session(path) => self.script(&self.before(path)?),
+            None => None,
+        }
     }
 
     fn real(&self, path: &str) -> Option<String> {

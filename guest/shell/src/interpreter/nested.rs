@@ -56,7 +56,8 @@ impl Interpreter<'_> {
                 self.has_holes && matches!(text.value, Value::Unknown { why: Why::Temporary, .. })
             }
             Kind::Script { path, .. } => path.known().is_some_and(|path| is_unread(path, state)),
-            Kind::Command { .. } => false,
+            // One that cannot be read is told where it is loaded.
+            Kind::Command { .. } | Kind::Loaded { .. } => false,
         }
     }
 
@@ -88,6 +89,7 @@ impl Interpreter<'_> {
             // What a container starts elsewhere is no part of it.
             self.fresh = change.fresh || self.fresh && !change.elsewhere;
             self.elsewhere |= change.elsewhere;
+            self.preexisting |= change.stored;
             let in_place =
                 change.same_shell && matches!(kind, Kind::Command { .. } | Kind::Here { .. } | Kind::File { .. });
             let mut own = state.clone();
@@ -239,6 +241,10 @@ impl Interpreter<'_> {
             Kind::Inline { language, text, args } => {
                 let setting = Setting { arguments: Some(self.told(slot, &args)), ..Setting::TEXT };
                 let after = self.script(language, &text, setting, own);
+                Ends::with(after, Status::Unknown)
+            }
+            Kind::Loaded { language, path } => {
+                let after = self.load(language, &Setting::TEXT, &path, own);
                 Ends::with(after, Status::Unknown)
             }
             Kind::Script { language, path, args } => self.given_script(slot, language, (&path, &args), span, own),

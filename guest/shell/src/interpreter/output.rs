@@ -484,17 +484,43 @@ fn seq(arguments: &[&str]) -> Option<String> {
 fn substituted(script: &str, input: &str) -> Option<String> {
     let mut chars = script.strip_prefix('s')?.chars();
     let delimiter = chars.next().filter(|c| !c.is_alphanumeric() && *c != '\\')?;
-    let parts: Vec<&str> = chars.as_str().split(delimiter).collect();
-    let [from, to, flags] = parts.as_slice() else { return None };
-    let plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || " @%_,:=~-/!#".contains(c));
+    // A delimiter with a backslash is a plain one.
+    let escaped = format!("\\{delimiter}");
+    let script = chars.as_str().replace(&escaped, "\0");
+    let parts: Vec<String> = script.split(delimiter).map(|part| part.replace('\0', &delimiter.to_string())).collect();
+    let [from, to, flags] = parts.iter().map(String::as_str).collect::<Vec<_>>()[..] else { return None };
+    let plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || " @%_,:=~-/!#.".contains(c));
     if from.is_empty() || !plain(from) || !plain(to) {
         return None;
     }
-    match *flags {
-        "" => Some(lines(input, |line| line.replacen(from, to, 1))),
-        "g" => Some(input.replace(from, to)),
+    match flags {
+        "" => Some(lines(input, |line| replaced(line, from, to, 1))),
+        "g" => Some(lines(input, |line| replaced(line, from, to, usize::MAX))),
         _ => None,
     }
+}
+
+/// A line with so many of the places replaced that fit a pattern, in which a point is any character.
+fn replaced(line: &str, from: &str, to: &str, most: usize) -> String {
+    let fits = |rest: &str| {
+        let mut rest = rest.chars();
+        from.chars().all(|c| rest.next().is_some_and(|other| c == '.' || c == other)).then_some(rest.as_str().len())
+    };
+    let (mut out, mut rest, mut count) = (String::new(), line, 0);
+    while let Some(first) = rest.chars().next() {
+        match fits(rest).filter(|_| count < most) {
+            Some(left) => {
+                out.push_str(to);
+                rest = &rest[rest.len() - left..];
+                count += 1;
+            }
+            None => {
+                out.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -169,11 +169,12 @@ impl Interpreter<'_> {
 
     /// What the text wrote to files that a path may lead to, each text once.
     fn texts_in(&self, path: &Word, state: &ShellState) -> Vec<Rc<Text>> {
-        let mut texts = match self.place((&path.value, path.span), state) {
+        let span = path.span;
+        let mut texts = match self.place((&path.value, span), state) {
             Some(place) if !self.alike.files.is_empty() => self.alike.texts(&place),
             _ => Vec::new(),
         };
-        for text in may_be(&path.value, state).map(|path| state.files.texts_at(&path)).unwrap_or_default() {
+        for text in may_be(&path.value, state).map(|path| state.files.texts_at(&path, span)).unwrap_or_default() {
             if !texts.iter().any(|other| other.text == text.text) {
                 texts.push(text);
             }

@@ -5,7 +5,7 @@ use super::state::ShellState;
 use crate::abstract_value::{Content, Other};
 use crate::effect;
 use crate::facts::FileOracle as _;
-use toolgate_shell_syntax::path::absolute;
+use toolgate_shell_syntax::path::{absolute, basename};
 use toolgate_shell_syntax::word::{Value, Why};
 
 /// Where a path is, if that is certain.
@@ -108,14 +108,22 @@ pub(super) fn is_foreign(name: &str, state: &ShellState) -> bool {
     !effect::is_system(&path) && state.files.made(&path).is_some_and(|made| made.link.is_none())
 }
 
-/// The program that a link of the text leads to.
+/// The program that a link of the text leads to, or that is under another name, as a link or a copy, where the path says.
+/// Empty if it is one that is not known.
 pub(super) fn behind_link(name: &str, state: &ShellState) -> Option<String> {
-    if !name.contains('/') {
-        return None;
-    }
-    let path = located_at(name, state)?;
+    // A name alone is looked for in the folders of a path that the text has set.
+    let path = if name.contains('/') { located_at(name, state)? } else { on_path(name, state, state)? };
     let links = state.files.links();
-    links.into_iter().find(|(from, to)| *from == path && effect::is_system(to)).map(|(_, to)| to)
+    let link = links.into_iter().find(|(from, to)| *from == path && effect::is_system(to)).map(|(_, to)| to);
+    link.or_else(|| state.files.program(&path).filter(|program| is_meant(name, program)))
+}
+
+/// Whether a program under another name is what it is and not what it is called: a program of many names is what it is called.
+fn is_meant(name: &str, program: &str) -> bool {
+    const MANY: &[&str] = &["asdf", "aqua", "busybox", "coreutils", "mise", "proto", "rustup", "toybox", "volta"];
+    let plain = |path: &str| basename(path).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned();
+    let known = effect::knows(basename(program)) || crate::wrapper::knows(basename(program));
+    program.is_empty() || known && !MANY.contains(&basename(program)) && plain(name) != plain(program)
 }
 
 /// A file in a folder that the text put before others on `PATH`: the text's own, or one that was there. The

@@ -1,13 +1,15 @@
-//! Files of a project that say what a tool runs, where the text itself wrote them: makefiles, justfiles, `package.json`.
+//! Files of a project that say what a tool runs, where the text itself or an earlier one of the session wrote them: makefiles,
+//! justfiles, `package.json`.
 //!
-//! What was there before is the project's own and not read here. What the text wrote and cannot be read is unseen.
+//! What was there before is the project's own and not read here. What the session wrote and cannot be read is unseen.
 
 use std::rc::Rc;
 
-use super::Interpreter;
 use super::places::places;
 use super::state::{Input, ShellState};
+use super::{Interpreter, MAX_OF_SESSION};
 use crate::abstract_value::{Content, Text};
+use crate::facts::FileOracle as _;
 use crate::just;
 use crate::make::{self, Line};
 use crate::wrapper::{ContextChange, Directory, Kind, Language, NestedCommand, Times};
@@ -23,6 +25,9 @@ const LISTS: &[&str] = &[
     "-l", "-n", "-s", "-e", "-V", "-h", "--list", "--dry-run", "--show", "--summary", "--edit", "--evaluate", "--dump", "--fmt",
     "--variables", "--groups", "--init", "--version", "--help",
 ];
+
+/// What make looks for, in this order.
+const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
 /// What just looks for, here and in the folders around.
 const JUSTFILES: &[&str] = &["justfile", ".justfile", "Justfile", "JUSTFILE"];
@@ -51,11 +56,11 @@ const BINARIES: &[&str] = &[
 ];
 
 /// Options of a tool that are followed, by all their names.
-struct Options {
-    folders: &'static [&'static str],
-    files: &'static [&'static str],
+pub(super) struct Options {
+    pub(super) folders: &'static [&'static str],
+    pub(super) files: &'static [&'static str],
     /// Others that take the next word.
-    values: &'static [&'static str],
+    pub(super) values: &'static [&'static str],
 }
 
 const MAKE: Options = Options {
@@ -78,16 +83,16 @@ const PACKAGES: Options = Options {
 
 /// The arguments of a tool.
 #[derive(Default)]
-struct Arguments {
-    folder: Option<Word>,
-    files: Vec<Word>,
-    operands: Vec<Word>,
+pub(super) struct Arguments {
+    pub(super) folder: Option<Word>,
+    pub(super) files: Vec<Word>,
+    pub(super) operands: Vec<Word>,
     /// Letters of short options, and the names of long ones.
-    flags: Vec<String>,
+    pub(super) flags: Vec<String>,
 }
 
 impl Arguments {
-    fn read(words: &[Word], options: &Options) -> Self {
+    pub(super) fn read(words: &[Word], options: &Options) -> Self {
         let mut found = Arguments::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -97,6 +102,11 @@ impl Arguments {
                     break;
                 }
                 Some(text) if text.starts_with('-') && text.len() > 1 => text,
+                // `-j$(nproc)`
+                None if word.text().starts_with('-') => {
+                    found.flags.push(word.text().to_owned());
+                    continue;
+                }
                 _ => {
                     found.operands.push(word.clone());
                     continue;
@@ -148,6 +158,7 @@ impl Interpreter<'_> {
     /// What a build tool runs because the text wrote so into a file.
     pub(super) fn by_project(&mut self, name: &str, words: &[Word], state: &ShellState) -> Vec<NestedCommand> {
         let arguments = words.get(1..).unwrap_or_default();
+        let span = words.first().map_or_else(Span::default, |first| first.span);
         match toolgate_shell_syntax::path::basename(name) {
             "make" | "gmake" => self.by_makefile(arguments, state),
             "just" => self.by_justfile(arguments, state),
@@ -159,7 +170,7 @@ impl Interpreter<'_> {
             "node" => {
                 let at = arguments.iter().position(|word| word.known() == Some("--run"));
                 let script = at.and_then(|at| arguments.get(at + 1)).and_then(Word::known);
-                script.map(|script| self.scripts(Some(&[script]), None, &[], state)).unwrap_or_default()
+                script.map(|script| self.scripts(Some(&[script]), None, &[], (span, state))).unwrap_or_default()
             }
             _ => Vec::new(),
         }
@@ -179,36 +190,9 @@ impl Interpreter<'_> {
         let mut unknown = is_set("MAKEFILES")
             || flags.iter().any(|name| is_set(name) && !exported(name, state).is_some_and(|it| make::plain_flags(&it)))
             || read.flags.iter().any(|flag| matches!(flag.as_str(), "--eval" | "-E"));
-        let mut texts: Vec<String> = Vec::new();
-        let mut take = |path: &str, texts: &mut Vec<String>| match written(path, state) {
-            Written::Text(text) => texts.push(text.text.clone()),
-            Written::Unread => unknown = true,
-            Written::Not => {}
-        };
-        for folder in folders(read.folder.as_ref(), state) {
-            let mut text = String::new();
-            for file in &read.files {
-                let from_input = |name: &str| name == "-" || is_stdin(name);
-                match (file.known(), &state.input) {
-                    (Some(name), Input::Text(input, from)) if from_input(name) => {
-                        text.push_str(input.text.get(*from..).unwrap_or_default());
-                    }
-                    (Some(name), Input::Unseen(_) | Input::Inherited) if from_input(name) => take("", &mut texts),
-                    (Some(name), Input::Nothing) if from_input(name) => {}
-                    (None, _) => take("", &mut texts),
-                    (Some(name), _) => {
-                        let mut found = Vec::new();
-                        take(&absolute(name, &folder), &mut found);
-                        found.iter().for_each(|found| text.push_str(found));
-                    }
-                }
-                text.push('\n');
-            }
-            for name in ["GNUmakefile", "makefile", "Makefile"].iter().filter(|_| read.files.is_empty()) {
-                take(&absolute(name, &folder), &mut texts);
-            }
-            texts.push(text);
-        }
+        let (mut texts, unread, stored) = self.makefiles(&read, span, state);
+        unknown |= unread;
+        change.stored = stored;
         texts.retain(|text| !text.trim().is_empty());
         if texts.is_empty() && !unknown {
             return Vec::new();
@@ -222,7 +206,7 @@ impl Interpreter<'_> {
             dry: read.flags.iter().any(|flag| DRY.contains(&flag.as_str())),
             ..make::Request::default()
         };
-        request.files.extend(["GNUmakefile", "makefile", "Makefile"].map(str::to_owned));
+        request.files.extend(MAKEFILES.map(str::to_owned));
         request.files.extend(read.files.iter().filter_map(Word::known).map(str::to_owned));
         for word in &read.operands {
             match word.known().map(|text| (text, text.split_once('='))) {
@@ -233,20 +217,103 @@ impl Interpreter<'_> {
                     request.given.insert(name, value.to_owned());
                 }
                 Some((goal, None)) => request.goals.push(goal.to_owned()),
-                None => unknown = true,
+                None => unknown |= !change.stored,
             }
         }
-        let environment = |name: &str| exported(name, state);
         change.set.extend(
             request.given.iter().map(|(name, value)| (name.clone(), Word::new(value.replace("$$", "$"), span))),
         );
-        let inner = |line| match line {
-            Line::Known(text) => Kind::Text { text: Word::new(text, span), args: Vec::new() },
-            Line::Unknown => Kind::Unseen,
-        };
-        let lines = texts.iter().flat_map(|text| make::lines(text, &request, &environment));
-        let lines = lines.chain(unknown.then_some(Line::Unknown));
-        lines.map(|line| NestedCommand { kind: inner(line), change: change.clone() }).collect()
+        let mut kinds = Vec::new();
+        for text in &texts {
+            self.recipes(text, &request, span, state, &mut change, &mut kinds);
+        }
+        kinds.extend(unknown.then_some(Kind::Unseen));
+        kinds.into_iter().map(|kind| NestedCommand { kind, change: change.clone() }).collect()
+    }
+
+    /// What is in the makefiles of the session; whether there are some that cannot be read, and some that were there before.
+    fn makefiles(&mut self, read: &Arguments, span: Span, state: &ShellState) -> (Vec<String>, bool, bool) {
+        let (mut texts, mut unread, mut stored) = (Vec::new(), false, false);
+        for folder in folders(read.folder.as_ref(), state) {
+            let mut take = |interpreter: &Self, written: Written| match written {
+                Written::Text(found) => {
+                    stored |= interpreter.is_earlier(&found);
+                    found.text.clone() + "\n"
+                }
+                Written::Unread => {
+                    unread = true;
+                    String::new()
+                }
+                Written::Not => String::new(),
+            };
+            // Those that are named count as one.
+            let mut text = String::new();
+            for file in &read.files {
+                let written = self.makefile(file, &folder, span, state);
+                text.push_str(&take(self, written));
+            }
+            texts.push(text);
+            for name in MAKEFILES.iter().filter(|_| read.files.is_empty()) {
+                let written = self.written(&absolute(name, &folder), span, state);
+                texts.push(take(self, written));
+            }
+        }
+        (texts, unread, stored)
+    }
+
+    /// What make runs of a makefile.
+    fn recipes(
+        &mut self,
+        text: &str,
+        request: &make::Request,
+        span: Span,
+        state: &ShellState,
+        change: &mut ContextChange,
+        kinds: &mut Vec<Kind>,
+    ) {
+        let run = |text: String| Kind::Text { text: Word::new(text, span), args: Vec::new() };
+        let lines = make::lines(text, request, &|name: &str| exported(name, state));
+        // What a project's own makefile is that the session has changed needs make as a rule.
+        if change.stored && !request.dry && lines.contains(&Line::Unknown) {
+            let rough = make::roughly(&self.with_included(text, span, state), &request.goals, &request.given);
+            change.set.extend(rough.unknown.into_iter().map(|name| (name, Word::unknown(Why::CommandOutput, span))));
+            kinds.extend(rough.lines.into_iter().map(run));
+        } else {
+            kinds.extend(lines.into_iter().map(|line| match line {
+                Line::Known(text) => run(text),
+                Line::Unknown => Kind::Unseen,
+            }));
+        }
+    }
+
+    /// A makefile with the files that it includes, as far as the session wrote those.
+    fn with_included(&mut self, text: &str, span: Span, state: &ShellState) -> String {
+        let mut whole = text.to_owned();
+        let included = text.lines().filter_map(|line| line.trim_start_matches(['-', 's']).strip_prefix("include "));
+        for name in included.flat_map(str::split_whitespace) {
+            for place in places(name, state) {
+                if let Written::Text(found) = self.written(&place, span, state) {
+                    whole.push('\n');
+                    whole.push_str(&found.text);
+                }
+            }
+        }
+        whole
+    }
+
+    /// What is in a file that make is told to read; its standard input is one.
+    fn makefile(&mut self, file: &Word, folder: &str, span: Span, state: &ShellState) -> Written {
+        let from_input = |name: &str| name == "-" || is_stdin(name);
+        match (file.known(), &state.input) {
+            (Some(name), Input::Text(input, from)) if from_input(name) => {
+                let text = input.text.get(*from..).unwrap_or_default().to_owned();
+                Written::Text(Rc::new(Text { text, span, at: None }))
+            }
+            (Some(name), Input::Unseen(_) | Input::Inherited) if from_input(name) => Written::Unread,
+            (Some(name), Input::Nothing) if from_input(name) => Written::Not,
+            (None, _) => Written::Unread,
+            (Some(name), _) => self.written(&absolute(name, folder), span, state),
+        }
     }
 
     fn by_justfile(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
@@ -268,14 +335,15 @@ impl Interpreter<'_> {
                     .flat_map(|folder| JUSTFILES.iter().map(move |name| absolute(name, folder)))
                     .collect(),
             };
-            let found = paths.into_iter().find_map(|path| match written(&path, state) {
+            let found = paths.into_iter().find_map(|path| match self.written(&path, span, state) {
                 Written::Not => None,
                 found => Some((path, found)),
             });
             let Some((path, found)) = found else { continue };
             let own = || Word::new(parent(&path).unwrap_or("/"), span);
             let cwd = Some(Directory::Word(read.folder.clone().unwrap_or_else(own)));
-            let change = ContextChange { cwd, times: Times::Perhaps, ..ContextChange::default() };
+            let stored = matches!(&found, Written::Text(content) if self.is_earlier(content));
+            let change = ContextChange { cwd, stored, times: Times::Perhaps, ..ContextChange::default() };
             match (found, &words) {
                 (Written::Text(content), Some(words)) if self.afford(content.text.len()) => {
                     let lines = just::lines(&content.text, words, parent(&path).unwrap_or("/")).into_iter();
@@ -308,7 +376,7 @@ impl Interpreter<'_> {
             None => None,
         };
         let rest: Vec<Word> = operands.cloned().collect();
-        let mut inner = self.scripts(names.as_deref(), read.folder.as_ref(), &rest, state);
+        let mut inner = self.scripts(names.as_deref(), read.folder.as_ref(), &rest, (first.span, state));
         if program != "npm" && first.known().is_some_and(|first| BINARIES.contains(&first)) {
             let words = arguments.iter().skip_while(|word| word.span != first.span).cloned().collect();
             let cwd = read.folder.map(Directory::Word);
@@ -324,7 +392,7 @@ impl Interpreter<'_> {
         names: Option<&[&str]>,
         folder: Option<&Word>,
         rest: &[Word],
-        state: &ShellState,
+        (span, state): (Span, &ShellState),
     ) -> Vec<NestedCommand> {
         let change = ContextChange {
             cwd: folder.map(|folder| Directory::Word(folder.clone())),
@@ -334,7 +402,7 @@ impl Interpreter<'_> {
         let unseen = || NestedCommand { kind: Kind::Unseen, change: change.clone() };
         let mut inner = Vec::new();
         for place in folders(folder, state) {
-            let content = match (written(&absolute("package.json", &place), state), names) {
+            let content = match (self.written(&absolute("package.json", &place), span, state), names) {
                 (Written::Not, _) => continue,
                 // An edited file is installed from every day, and its scripts are the project's own.
                 (Written::Unread, Some(names)) if names.len() > 1 => continue,
@@ -345,6 +413,7 @@ impl Interpreter<'_> {
                 }
             };
             let package = serde_json::from_str::<serde_json::Value>(&content.text).ok();
+            let change = ContextChange { stored: self.is_earlier(&content), ..change.clone() };
             for name in names.unwrap_or_default() {
                 for script in [format!("pre{name}"), (*name).to_owned(), format!("post{name}")] {
                     let found = package.as_ref().map(|package| package.get("scripts")?.get(&script));
@@ -427,21 +496,50 @@ fn of_recipe(line: just::Line, span: Span) -> Kind {
     }
 }
 
-/// What the text made of a file. What a script of the project made is the project's own, too.
-enum Written {
+/// What the text made of a file, or an earlier one of the session. What a script of the project made is the project's own, too.
+pub(super) enum Written {
     Text(Rc<Text>),
     /// It wrote it, and what is in it is not known.
     Unread,
     Not,
 }
 
-fn written(path: &str, state: &ShellState) -> Written {
-    if path.is_empty() || state.files.is_unread(path) {
-        return Written::Unread;
+impl Interpreter<'_> {
+    pub(super) fn written(&mut self, path: &str, span: Span, state: &ShellState) -> Written {
+        if path.is_empty() || state.files.is_unread(path) {
+            return Written::Unread;
+        }
+        match state.files.made(path).filter(|made| !made.preexisting).and_then(|made| made.content.as_ref()) {
+            Some(content) => Written::Text(Rc::clone(content)),
+            None if state.files.is_of_session(path) => self.of_session(path, span, state),
+            None => Written::Not,
+        }
     }
-    match state.files.made(path).filter(|made| !made.preexisting).and_then(|made| made.content.as_ref()) {
-        Some(content) => Written::Text(Rc::clone(content)),
-        None => Written::Not,
+
+    /// What is in a file of the project that says what a tool runs, where the text changes a part of it.
+    pub(super) fn stored_project_file(&mut self, path: &str, state: &ShellState) -> Option<Rc<Text>> {
+        let name = toolgate_shell_syntax::path::basename(path);
+        let is_one = MAKEFILES.contains(&name) || JUSTFILES.contains(&name);
+        let before = state.files.before(path).filter(|_| is_one && !self.elsewhere)?;
+        let text = state.files.script(&before).filter(|text| self.afford(text.len()))?;
+        Some(Rc::new(Text { text, span: Span::default(), at: None }))
+    }
+
+    /// Whether a text is what an earlier one of the session wrote to a file, or what a file of the project had in it for the most.
+    pub(super) fn is_earlier(&self, text: &Rc<Text>) -> bool {
+        self.of_session.values().flatten().chain(&self.edited).any(|earlier| Rc::ptr_eq(earlier, text))
+    }
+
+    /// What is in a file that an earlier text of the session wrote.
+    fn of_session(&mut self, path: &str, span: Span, state: &ShellState) -> Written {
+        let Some(before) = state.files.before(path).filter(|_| !self.elsewhere) else { return Written::Not };
+        if !self.of_session.contains_key(&before) {
+            let text = Some(&before).filter(|_| self.of_session.len() < MAX_OF_SESSION);
+            let text = text.and_then(|before| state.files.script(before)).filter(|text| self.afford(text.len()));
+            let text = text.map(|text| Rc::new(Text { text, span, at: None }));
+            self.of_session.insert(before.clone(), text);
+        }
+        self.of_session.get(&before).cloned().flatten().map_or(Written::Unread, Written::Text)
     }
 }
 
@@ -466,8 +564,10 @@ fn exported(name: &str, state: &ShellState) -> Option<String> {
 
 /// An argument as it is put behind a script.
 fn quoted(word: &Word) -> Word {
-    match word.known() {
-        Some(text) => Word::new(in_quotes(text), word.span),
-        None => word.clone(),
+    match &word.value {
+        Value::Known(text) => Word::new(in_quotes(text), word.span),
+        // The shell that runs the script finds the files again.
+        Value::Pattern(text) => Word::new(text.clone(), word.span),
+        Value::Unknown { .. } => word.clone(),
     }
 }

@@ -1,17 +1,20 @@
 //! Programs in other languages: what they do, as if the text did it.
 
+use std::rc::Rc;
+
 use super::Interpreter;
 use super::dialect::Reader;
 use super::places::places;
+use super::project::Written;
 use super::simple::Lookup;
 use super::state::ShellState;
-use crate::abstract_value::Folders;
+use crate::abstract_value::{Folders, Text};
 use crate::command::{Command, Effect, Kind as EffectKind, Runs};
 use crate::facts::FileOracle as _;
 use crate::wrapper::{self, Language};
 use toolgate_scripts::{self as scripts, Arguments, Origin, ScriptEffectKind, Setting};
 use toolgate_shell_syntax::glob::escaped;
-use toolgate_shell_syntax::path::{absolute, is_within};
+use toolgate_shell_syntax::path::{absolute, is_within, parent};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 impl Interpreter<'_> {
@@ -87,33 +90,62 @@ impl Interpreter<'_> {
         state
     }
 
-    /// A file of the text that a program in another language runs or imports.
-    fn load(&mut self, language: Language, setting: &Setting, path: &Word, state: ShellState) -> ShellState {
-        const ENDINGS: &[&str] = &["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", "/index.js", ".rb", ".pl", ".php"];
-        let mut state = state;
-        for place in path.known().map(|path| places(path, &state)).unwrap_or_default() {
-            let made = |ending: &&str| {
-                let file = format!("{place}{ending}");
-                let content = state.files.made(&file)?.content.clone()?;
-                Some((file, content))
-            };
-            let Some((file, content)) = ENDINGS.iter().find_map(made) else {
-                if ENDINGS.iter().any(|ending| state.files.is_unread(&format!("{place}{ending}"))) {
+    /// A file of the session that a program in another language runs or imports.
+    pub(super) fn load(
+        &mut self,
+        language: Language,
+        setting: &Setting,
+        path: &Word,
+        mut state: ShellState,
+    ) -> ShellState {
+        const ENDINGS: &[&str] = &[
+            "",
+            ".py",
+            "/__init__.py",
+            ".js",
+            ".mjs",
+            ".cjs",
+            ".ts",
+            ".tsx",
+            ".jsx",
+            "/index.js",
+            "/index.ts",
+            ".rb",
+            ".pl",
+            ".php",
+        ];
+        if !state.files.has_written() {
+            return state;
+        }
+        for place in path.known().map(|path| imported_from(language, setting, path, &state)).unwrap_or_default() {
+            let files = ENDINGS.iter().map(|ending| format!("{place}{ending}"));
+            let mut files = files.filter(|file| state.files.may_be_written(file));
+            let found = files.find_map(|file| match self.written(&file, path.span, &state) {
+                Written::Not => None,
+                written => Some((file, written)),
+            });
+            let (file, content) = match found {
+                Some((file, Written::Text(content))) => (file, content),
+                Some(_) => {
                     state = self.unseen(path, state);
+                    continue;
                 }
-                continue;
+                None => continue,
             };
-            // A file that imports itself is read once.
-            if self.calls.contains(&place) || !self.may_nest() {
+            // Each is read once, as it is loaded once.
+            let known = |(other, text): &(String, Rc<Text>)| *other == file && Rc::ptr_eq(text, &content);
+            if self.loaded.iter().any(known) || !self.may_nest() {
                 continue;
             }
+            self.loaded.push((file.clone(), Rc::clone(&content)));
             let name = self.via.last().cloned().unwrap_or_default();
-            self.calls.push(place);
             let setting = Setting { origin: self.origin(Some(&file), &state), ..setting.clone() };
             let text = content.word();
+            let stored = self.preexisting;
+            self.preexisting |= self.is_earlier(&content);
             state = self
                 .inside(&name, |interpreter| interpreter.source(language, &text, setting, scripts::read_part, state));
-            self.calls.pop();
+            self.preexisting = stored;
         }
         state
     }
@@ -252,6 +284,24 @@ impl Interpreter<'_> {
             }
         }
     }
+}
+
+/// Where a file may be that a program loads: beside the one that names it, where it runs, and for Python, whose modules name each
+/// other from where the first one is, in the folders above.
+fn imported_from(language: Language, setting: &Setting, path: &str, state: &ShellState) -> Vec<String> {
+    const ABOVE: usize = 4;
+    let own = match &setting.origin {
+        Origin::File(file) => parent(file),
+        Origin::Text | Origin::Unknown => None,
+    };
+    let above = if language == Language::Python { ABOVE } else { 1 };
+    let around = std::iter::successors(own, |folder| parent(folder)).take(above);
+    // A module is named with a point for each folder up, which stands as a slash there.
+    let mut found: Vec<String> = around.map(|folder| absolute(path.trim_start_matches('/'), folder)).collect();
+    found.extend(places(path, state));
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|place| seen.insert(place.clone()));
+    found
 }
 
 /// Whether it is told well enough what is done in a folder, where a part of that, or the folder, is not known: the program is,

@@ -7,6 +7,7 @@ use super::assign::{assigns, tilde_value};
 use super::builtin_names::{is_builtin, runs_in_shell};
 use super::ends::Ends;
 use super::environment::by_environment;
+use super::files::Inside;
 use super::output::{self, Printer};
 use super::places::{
     behind_link, contents, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real,
@@ -17,6 +18,7 @@ use super::state::{Input, ShellState, Status};
 use crate::abstract_value::{Text, Variable};
 use crate::command::{Command, Effect, Kind};
 use crate::effect;
+use crate::facts::Presence;
 use crate::wrapper::{self, ContextChange, NestedCommand, Times};
 use toolgate_shell_syntax::path::names_stdin;
 use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Part};
@@ -327,10 +329,12 @@ impl Interpreter<'_> {
         before: &ShellState,
         mut state: ShellState,
     ) -> Ends {
-        if let Some(program) = command.words.first().and_then(Word::known).and_then(|name| behind_link(name, before))
-            && let Some(first) = command.words.first_mut()
-        {
-            first.value = Value::Known(program);
+        match command.words.first().and_then(Word::known).and_then(|name| behind_link(name, before)) {
+            Some(program) if program.is_empty() => command.unseen_script = true,
+            Some(program) => {
+                command.words.iter_mut().take(1).for_each(|first| first.value = Value::Known(program.clone()));
+            }
+            None => {}
         }
         let mut lookup = lookup;
         if let Some(name) = command.words.first().and_then(|word| certain_name(word, before)) {
@@ -390,15 +394,21 @@ impl Interpreter<'_> {
         inner.extend(by_environment(&name, &words, &state));
         inner.extend(self.by_project(&name, &words, &state));
         inner.extend(self.by_lines(&name, &words, &state));
+        inner.extend(self.by_loads(&name, &words, &state));
         let built = self.builds(&name, &words, &state);
         if built.runs {
             let change = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
             inner.push(NestedCommand { kind: wrapper::Kind::Unseen, change });
         }
-        command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
+        command.unseen_script |= inner.iter().any(|inner| self.is_unseen(inner, &state));
         self.record(slot, command, before, &mut state);
         if !inner.is_empty() {
             return self.open(slot, &words, inner, span, state);
+        }
+        if self.runs_unread(slot, before)
+            && let Some(command) = self.commands.get_mut(slot)
+        {
+            command.unseen_script = true;
         }
         let builtin = lookup != Lookup::Programs && !name.contains('/');
         let ends = self.program(slot, &words, builtin, before, state);
@@ -559,17 +569,28 @@ impl Interpreter<'_> {
         printed.or_else(|| real(name, arguments?, before))
     }
 
-    /// `sed -i s/X/Y/ FILE` on a file of the text.
-    fn sed_in_place(&self, name: &str, arguments: Option<&[&str]>, before: &ShellState, state: &mut ShellState) {
+    /// `sed -i s/X/Y/ FILE` on a file of the text, or on one of the project that says what a tool runs.
+    fn sed_in_place(&mut self, name: &str, arguments: Option<&[&str]>, before: &ShellState, state: &mut ShellState) {
         let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments) else { return };
         let Some(path) = located_at(file, before) else { return };
-        let text = before.files.made(&path).and_then(|made| made.content.clone());
+        let made = before.files.made(&path);
+        let stored = made.is_none().then(|| self.stored_project_file(&path, before)).flatten();
+        let text = made.and_then(|made| made.content.clone()).or_else(|| stored.clone());
         let changed = text.and_then(|text| {
             let changed = output::of("sed", &[script], Some(&text.text), None, Printer::Other)?;
             Some(Rc::new(Text { text: changed, span: text.span, at: None }))
         });
         let stamp = self.stamp;
-        state.files.set_content(&path, changed, stamp);
+        match (stored, &changed) {
+            (Some(_), None) => state.files.set_unread(&path, stamp),
+            (stored, changed) => {
+                if stored.is_some() {
+                    self.edited.extend(changed.clone());
+                    state.files.set(&path, Presence::File, Inside::Unknown, stamp);
+                }
+                state.files.set_content(&path, changed.clone(), stamp);
+            }
+        }
     }
 
     /// `tee`: what its files have in them.

@@ -79,6 +79,7 @@ fn render(inner: &NestedCommand) -> String {
             format!("stdin({}{}{})", language, if args.is_empty() { "" } else { "; " }, list(args))
         }
         Kind::Foreign { shell, text } => with(shell.title(), text, &[]),
+        Kind::Loaded { language, path } => with(&format!("{language:?} loads"), path, &[]),
         Kind::Unseen => "unseen".to_owned(),
     };
     // Whether a container is fresh, verdicts tell.
@@ -91,6 +92,7 @@ fn render(inner: &NestedCommand) -> String {
         replaces,
         elsewhere,
         fresh: _,
+        stored: _,
         other_user,
         times,
         own_input,

@@ -7,6 +7,7 @@ use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::dialect::{Dialect, Reader, reader};
 use crate::interpreter::ends::Ends;
 use crate::interpreter::script_effects::arguments as given;
+use crate::interpreter::simple::Lookup;
 use crate::interpreter::state::{Input, ShellState, Status};
 use crate::interpreter::{Interpreter, MAX_SCRIPTS};
 use crate::wrapper::Language;
@@ -132,9 +133,9 @@ impl Interpreter<'_> {
             "ruby" => Some(Language::Ruby),
             "php" => Some(Language::Php),
             name if !interpreter.is_empty() && !SHELLS.contains(&name) => {
-                let span = content.span;
+                let own = self.by_first_line(interpreter, content.span, arguments, own);
                 self.hides(slot);
-                return Ends::with(self.unread(span, own), Status::Unknown);
+                return Ends::with(self.unread(content.span, own), Status::Unknown);
             }
             _ => None,
         };
@@ -165,6 +166,14 @@ impl Interpreter<'_> {
                 self.text_in(&word, reader, shell, own)
             }
         }
+    }
+
+    /// The program that the first line of a file names, which is given that line's argument, the file and its arguments.
+    fn by_first_line(&mut self, line: &str, span: Span, arguments: &[Word], own: ShellState) -> ShellState {
+        let (program, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let first = [program, argument.trim()].into_iter().filter(|word| !word.is_empty());
+        let words: Vec<Word> = first.map(|word| Word::new(word, span)).chain(arguments.iter().cloned()).collect();
+        self.argv(words, false, span, Lookup::Programs, own).join(self)
     }
 
     /// A shell, or another interpreter, that reads its program from standard input.
@@ -289,8 +298,12 @@ impl Interpreter<'_> {
     }
 }
 
-/// The program that the first line of a script names, without `env`.
+/// The program that the first line of a script names, without `env` and what that is told.
 fn first_program(text: &str) -> Option<&str> {
     let interpreter = text.lines().next()?.strip_prefix("#!")?;
-    interpreter.split_whitespace().map(toolgate_shell_syntax::path::basename).find(|name| *name != "env")
+    let mut words = interpreter.split_whitespace().map(toolgate_shell_syntax::path::basename).peekable();
+    if words.next_if_eq(&"env").is_some() {
+        return words.find(|word| !word.starts_with('-') && !word.contains('='));
+    }
+    words.next()
 }

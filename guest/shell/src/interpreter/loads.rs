@@ -1,0 +1,384 @@
+//! Files that a program loads besides its script: by an option, because they lie where it looks, or in a language that is not read.
+//! Only those count that the session wrote: the others are the project's own.
+
+use std::rc::Rc;
+
+use super::Interpreter;
+use super::project::{Arguments, Options, Written};
+use super::state::ShellState;
+use crate::abstract_value::Text;
+use crate::command::Kind as EffectKind;
+use crate::compiled::language_of;
+use crate::wrapper::{ContextChange, Kind, Language, NestedCommand, Times};
+use toolgate_shell_syntax::path::{absolute, basename, is_within};
+use toolgate_shell_syntax::word::{Span, Word};
+
+/// How what is loaded is read.
+#[derive(Clone, Copy)]
+enum Reads {
+    /// As a program in a language.
+    Language(Language),
+    /// Line by line, each as if it were the value of this option of the program.
+    Lines(&'static str),
+    /// As commands of cmake.
+    Cmake,
+}
+
+/// Which files a program loads.
+struct Row {
+    programs: &'static [&'static str],
+    /// Its options; the files among them are loaded.
+    options: Options,
+    /// How files are called that it looks for.
+    looks_for: LooksFor,
+    reads: Reads,
+}
+
+enum LooksFor {
+    Nothing,
+    /// Those of these names, in the folder where it works.
+    Names(&'static [&'static str]),
+    /// Those whose names say that they are tests, in the folders and files among its operands, else in the one where it works.
+    Tests,
+    /// As `Tests`, if this option is there; else what a folder among its operands has for its beginning.
+    TestsWith(&'static str),
+}
+
+const fn options(files: &'static [&'static str], values: &'static [&'static str]) -> Options {
+    Options { folders: &[], files, values }
+}
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row {
+        programs: &["awk", "gawk", "mawk", "nawk"],
+        options: options(&["-f", "--file", "-i", "--include", "-E", "--exec"], &["-F", "-v", "-l", "--field-separator", "--assign", "--load", "-e", "--source"]),
+        looks_for: LooksFor::Nothing,
+        reads: Reads::Language(Language::Awk),
+    },
+    Row {
+        programs: &["sed", "gsed"],
+        options: options(&["-f", "--file"], &["-e", "-l", "--expression", "--line-length"]),
+        looks_for: LooksFor::Nothing,
+        reads: Reads::Language(Language::Sed),
+    },
+    Row {
+        programs: &["node", "nodejs", "tsx", "ts-node"],
+        options: options(&["-r", "--require", "--import", "--loader", "--experimental-loader"], &["-e", "--eval", "-p", "--print", "-C", "--conditions", "--input-type"]),
+        looks_for: LooksFor::TestsWith("--test"),
+        reads: Reads::Language(Language::Node),
+    },
+    Row {
+        programs: &["jest", "vitest", "mocha", "ava", "tap"],
+        options: options(&["-r", "--require", "--import", "--setupFiles", "--globalSetup"], &["-t", "-g", "--grep", "--testNamePattern", "--reporter", "-c", "--config"]),
+        looks_for: LooksFor::Tests,
+        reads: Reads::Language(Language::Node),
+    },
+    Row {
+        programs: &["pytest", "py.test", "nosetests", "nose2"],
+        options: options(&["-p"], &["-k", "-m", "-c", "-o", "-n", "-W", "--rootdir", "--tb", "--maxfail", "--cov", "--ignore", "--timeout"]),
+        looks_for: LooksFor::Tests,
+        reads: Reads::Language(Language::Python),
+    },
+    Row {
+        programs: &["ruby"],
+        options: options(&["-r"], &["-e", "-I", "-E", "-C", "-x"]),
+        looks_for: LooksFor::Nothing,
+        reads: Reads::Language(Language::Ruby),
+    },
+    Row {
+        programs: &["rake", "drake"],
+        options: Options { folders: &["-C", "--directory"], files: &["-f", "--rakefile", "-r", "--require"], values: &["-e", "-E", "-I", "-j", "--libdir"] },
+        looks_for: LooksFor::Names(&["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"]),
+        reads: Reads::Language(Language::Ruby),
+    },
+    Row {
+        programs: &["rspec", "minitest"],
+        options: options(&["-r", "--require"], &["-e", "-t", "-f", "-I", "-o", "--format", "--tag"]),
+        looks_for: LooksFor::Tests,
+        reads: Reads::Language(Language::Ruby),
+    },
+    Row {
+        programs: &["vim", "nvim", "vi", "ex"],
+        options: options(&["-S", "-u"], &["-c", "--cmd", "-T", "-w", "-W", "-i", "-t"]),
+        looks_for: LooksFor::Nothing,
+        reads: Reads::Lines("-c"),
+    },
+    Row {
+        programs: &["gdb"],
+        options: options(&["-x", "--command", "-ix", "--init-command"], &["-ex", "-iex", "-p", "-d", "-cd"]),
+        looks_for: LooksFor::Names(&[".gdbinit"]),
+        reads: Reads::Lines("-ex"),
+    },
+    Row {
+        programs: &["gulp", "grunt", "vite", "webpack", "rollup", "next", "nuxt", "astro", "eslint", "prettier", "tsup", "babel", "playwright", "tailwindcss", "postcss"],
+        options: options(&["-c", "--config", "--gulpfile", "--gruntfile"], &["-o", "--output", "--port", "--project", "--ext"]),
+        looks_for: LooksFor::Names(CONFIGURATIONS),
+        reads: Reads::Language(Language::Node),
+    },
+    Row {
+        programs: &["nox", "invoke", "inv", "fab", "scons", "pip", "pip3"],
+        options: options(&["-f", "--noxfile"], &["-s", "-c", "--collection", "-r", "-t", "-i"]),
+        looks_for: LooksFor::Names(&["noxfile.py", "tasks.py", "fabfile.py", "SConstruct", "setup.py"]),
+        reads: Reads::Language(Language::Python),
+    },
+    Row {
+        programs: &["cmake"],
+        options: Options { folders: &["-S"], files: &["-P", "-C"], values: &["-G", "-D", "-E", "-B", "-A", "-T", "--build", "--install", "--preset", "--target"] },
+        looks_for: LooksFor::Names(&["CMakeLists.txt"]),
+        reads: Reads::Cmake,
+    },
+];
+
+/// Settings of tools for JavaScript, which are programs.
+#[rustfmt::skip]
+const CONFIGURATIONS: &[&str] = &[
+    "Gruntfile.js", "gulpfile.js", "gulpfile.mjs", "astro.config.mjs", "babel.config.js", "eslint.config.js", "eslint.config.mjs", ".eslintrc.js",
+    ".eslintrc.cjs", "next.config.js", "next.config.mjs", "next.config.ts", "nuxt.config.ts", "playwright.config.ts", "postcss.config.js",
+    "postcss.config.mjs", "prettier.config.js", ".prettierrc.js", "rollup.config.js", "rollup.config.mjs", "tailwind.config.js",
+    "tailwind.config.ts", "tsup.config.ts", "vite.config.js", "vite.config.mjs", "vite.config.ts", "webpack.config.js",
+];
+
+/// Programs that run a script of Python besides python itself.
+const STARTERS: &[&str] =
+    &["coverage", "ipython", "kernprof", "pyinstrument", "scalene", "streamlit", "uv", "viztracer"];
+
+/// Modules of Python that run the script or module behind their own options.
+#[rustfmt::skip]
+const RUNNERS: &[&str] = &["cProfile", "coverage", "doctest", "kernprof", "line_profiler", "memory_profiler", "pdb", "profile", "runpy", "scalene", "timeit", "trace", "viztracer"];
+
+/// Modules of Python that load the tests of a folder.
+const TESTERS: &[&str] = &["pytest", "unittest", "nose2"];
+
+/// What a folder has for its beginning, for node.
+const INDEXES: &[&str] = &["index.js", "index.mjs", "index.cjs"];
+
+/// How many files one command is taken to load because of their names.
+const MAX_FOUND: usize = 32;
+
+/// Most lines that are looked at one by one.
+const MAX_LINES: usize = 1_000;
+
+impl Interpreter<'_> {
+    /// What a program runs of files that the session wrote and that it loads.
+    pub(super) fn by_loads(&mut self, name: &str, words: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+        if !state.files.has_written() {
+            return Vec::new();
+        }
+        let (program, arguments) = (basename(name), words.get(1..).unwrap_or_default());
+        let span = words.first().map_or_else(Span::default, |first| first.span);
+        let version = |c: char| c.is_ascii_digit() || c == '.';
+        if matches!(program.trim_end_matches(version), "python" | "pypy") {
+            return self.by_module(arguments, span, state);
+        }
+        if matches!(program, "npx" | "pnpx" | "bunx") {
+            return self.by_installed(arguments, state);
+        }
+        if STARTERS.contains(&program) {
+            return self.behind_runner(arguments, state);
+        }
+        let Some(row) = ROWS.iter().find(|row| row.programs.contains(&program)) else { return Vec::new() };
+        let read = Arguments::read(arguments, &row.options);
+        let Some(folder) = state.folders.likely().map(str::to_owned) else { return Vec::new() };
+        let place = |word: &Word| word.known().map(|path| (absolute(path, &folder), word.span));
+        let mut files: Vec<(String, Span)> = read.files.iter().filter_map(place).collect();
+        let here = read.folder.as_ref().and_then(place).map_or(folder.clone(), |(folder, _)| folder);
+        match row.looks_for {
+            LooksFor::Nothing => {}
+            LooksFor::Names(_) if matches!(row.reads, Reads::Cmake) && !read.files.is_empty() => {}
+            LooksFor::Names(names) => {
+                let operand = read.operands.first().and_then(place).filter(|_| matches!(row.reads, Reads::Cmake));
+                let folders = operand.map(|(folder, _)| folder).into_iter().chain([here]);
+                files.extend(folders.flat_map(|folder| names.iter().map(move |name| (absolute(name, &folder), span))));
+            }
+            LooksFor::TestsWith(option) if !read.flags.iter().any(|flag| flag == option) => {
+                files.extend(
+                    read.operands
+                        .first()
+                        .and_then(place)
+                        .into_iter()
+                        .flat_map(|(path, span)| self.beginning(&path, span, state)),
+                );
+            }
+            LooksFor::Tests | LooksFor::TestsWith(_) => {
+                let given: Vec<String> = read.operands.iter().filter_map(Word::known).map(str::to_owned).collect();
+                files.extend(tests(&given, &folder, state).into_iter().map(|path| (path, span)));
+            }
+        }
+        let loaded: Vec<_> = files.into_iter().filter(|(path, _)| is_written(path, state)).collect();
+        loaded.into_iter().flat_map(|(path, span)| self.loaded(words, row.reads, &path, span, state)).collect()
+    }
+
+    /// What comes of a file that is loaded.
+    fn loaded(
+        &mut self,
+        words: &[Word],
+        reads: Reads,
+        path: &str,
+        span: Span,
+        state: &ShellState,
+    ) -> Vec<NestedCommand> {
+        let change = || ContextChange { times: Times::Perhaps, ..ContextChange::default() };
+        let text = match reads {
+            Reads::Language(language) => {
+                let kind = Kind::Loaded { language, path: Word::new(path, span) };
+                return vec![NestedCommand { kind, change: change() }];
+            }
+            Reads::Lines(_) | Reads::Cmake => self.written(path, span, state),
+        };
+        let text: Rc<Text> = match text {
+            // One that runs itself is read once.
+            Written::Text(text) if self.loaded.iter().any(|(_, known)| Rc::ptr_eq(known, &text)) => return Vec::new(),
+            Written::Text(text) => text,
+            Written::Unread => return vec![NestedCommand { kind: Kind::Unseen, change: change() }],
+            Written::Not => return Vec::new(),
+        };
+        let commands: Vec<Option<Vec<Word>>> = match reads {
+            Reads::Lines(option) => {
+                let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES);
+                let command =
+                    |line: &str| [words.first().cloned(), Some(Word::new(option, span)), Some(Word::new(line, span))];
+                lines.map(|line| Some(command(line).into_iter().flatten().collect())).collect()
+            }
+            _ => crate::cmake::commands(&text.text)
+                .into_iter()
+                .map(|words| words.map(|words| crate::cmake::words(words, span)))
+                .collect(),
+        };
+        let change = ContextChange { stored: self.is_earlier(&text), ..change() };
+        self.loaded.push((path.to_owned(), text));
+        let kind = |words: Option<Vec<Word>>| words.map_or(Kind::Unseen, |words| Kind::Command { words, more: false });
+        commands.into_iter().map(|words| NestedCommand { kind: kind(words), change: change.clone() }).collect()
+    }
+
+    /// `python3 -m MODULE`
+    fn by_module(&mut self, arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
+        let Some(at) = arguments.iter().position(|word| word.text().starts_with("-m")) else { return Vec::new() };
+        let before =
+            arguments[..at].iter().all(|word| word.known().is_some_and(|text| text.starts_with('-') && text != "-c"));
+        let attached = arguments[at].known().and_then(|text| text.strip_prefix("-m")).filter(|name| !name.is_empty());
+        let (name, rest) = match attached {
+            Some(name) => (Some(name), at + 1),
+            None => (arguments.get(at + 1).and_then(Word::known), at + 2),
+        };
+        let (Some(name), Some(rest), true) = (name, arguments.get(rest..), before) else { return Vec::new() };
+        if TESTERS.contains(&name) {
+            let test = Word::new("pytest", span);
+            let rest = rest.iter().filter(|word| word.known() != Some("discover")).map(|word| match word.known() {
+                // `tests.test_a`, `-s FOLDER`
+                Some("-s") => Word::new("--", word.span),
+                Some(text) if !text.contains('/') && !text.ends_with(".py") && name == "unittest" => {
+                    Word::new(text.replace('.', "/"), word.span)
+                }
+                _ => word.clone(),
+            });
+            let words: Vec<Word> = std::iter::once(test).chain(rest).collect();
+            return self.by_loads("pytest", &words, state);
+        }
+        if RUNNERS.contains(&name) {
+            return self.behind_runner(rest, state);
+        }
+        let Some(folder) = state.folders.likely() else { return Vec::new() };
+        let path = absolute(&name.replace('.', "/"), folder);
+        let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
+        let files = files.into_iter().filter(|file| is_written(file, state));
+        files.map(|file| python(&file, span)).collect()
+    }
+
+    /// A script, or `-m MODULE`, behind the options of what measures or debugs it.
+    fn behind_runner(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+        let Some(folder) = state.folders.likely() else { return Vec::new() };
+        let file = arguments.iter().find(|word| word.known().is_some_and(|text| text.ends_with(".py")));
+        match file.and_then(|word| Some((absolute(word.known()?, folder), word.span))) {
+            Some((path, span)) if is_written(&path, state) => vec![python(&path, span)],
+            Some(_) => Vec::new(),
+            None => self.by_module(
+                arguments
+                    .get(usize::from(arguments.first().and_then(Word::known) == Some("run"))..)
+                    .unwrap_or_default(),
+                Span::default(),
+                state,
+            ),
+        }
+    }
+
+    /// `npx NAME`: a program of that name that the session wrote.
+    fn by_installed(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+        let Some(at) = arguments.iter().position(|word| !word.text().starts_with('-')) else { return Vec::new() };
+        let (Some(name), Some(folder)) = (arguments[at].known(), state.folders.likely()) else { return Vec::new() };
+        let path = absolute(&format!("node_modules/.bin/{name}"), folder);
+        if name.contains('/') || !is_written(&path, state) {
+            return Vec::new();
+        }
+        let program = Word::new(path, arguments[at].span);
+        let words = std::iter::once(program).chain(arguments[at + 1..].iter().cloned()).collect();
+        let change = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
+        vec![NestedCommand { kind: Kind::Command { words, more: false }, change }]
+    }
+
+    /// The files that node runs for a folder.
+    fn beginning(&mut self, path: &str, span: Span, state: &ShellState) -> Vec<(String, Span)> {
+        let package = match self.written(&absolute("package.json", path), span, state) {
+            Written::Text(text) => serde_json::from_str::<serde_json::Value>(&text.text).ok(),
+            _ => None,
+        };
+        let main = package.and_then(|package| package.get("main")?.as_str().map(str::to_owned));
+        let names = main.into_iter().chain(INDEXES.iter().map(|name| (*name).to_owned()));
+        names.map(|name| (absolute(&name, path), span)).collect()
+    }
+
+    /// Whether a command runs a file that the session wrote in a language that is not read: it may do anything, or what is in
+    /// it names calls that do.
+    pub(super) fn runs_unread(&mut self, slot: usize, state: &ShellState) -> bool {
+        let Some(command) = self.commands.get(slot).filter(|_| state.files.has_written()) else { return false };
+        let own = command.words.first().map(|first| first.span);
+        let runs =
+            command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute && Some(effect.span) != own);
+        let runs: Vec<(String, Span)> =
+            runs.filter_map(|effect| Some((effect.path.known()?.to_owned(), effect.span))).collect();
+        runs.into_iter().any(|(path, span)| match self.written(&path, span, state) {
+            Written::Text(text) => language_of(&path).is_none_or(|language| language.acts(&text.text)),
+            Written::Unread => true,
+            Written::Not => false,
+        })
+    }
+}
+
+/// A file of Python that something loads.
+fn python(path: &str, span: Span) -> NestedCommand {
+    let kind = Kind::Loaded { language: Language::Python, path: Word::new(path, span) };
+    NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }
+}
+
+/// Whether the text or an earlier one of the session wrote a file.
+fn is_written(path: &str, state: &ShellState) -> bool {
+    let made = state.files.made(path).is_some_and(|made| !made.preexisting && (made.content.is_some() || made.unread));
+    made || state.files.is_of_session(path)
+}
+
+/// The files that the session wrote and that a runner of tests finds there.
+fn tests(given: &[String], folder: &str, state: &ShellState) -> Vec<String> {
+    let named: Vec<String> =
+        given.iter().map(|path| absolute(path.split("::").next().unwrap_or(path), folder)).collect();
+    let is_test = |path: &str| {
+        let name = basename(path);
+        let stem = name.split('.').next().unwrap_or(name);
+        let marked = [".test.", ".spec.", "-test.", "_test.", "_spec."].iter().any(|mark| name.contains(mark));
+        let begins =
+            ["test_", "test-"].iter().any(|begin| name.starts_with(begin)) || stem == "test" || stem == "conftest";
+        marked || begins || path.contains("/test/") || path.contains("/__tests__/")
+    };
+    // `tests/test_a` for `tests/test_a.py`
+    let is_named = |path: &str| named.iter().any(|given| path == given || path.strip_suffix(".py") == Some(given));
+    let within = |path: &str| named.iter().any(|folder| is_within(path, folder)) || basename(path) == "conftest.py";
+    let written = || state.files.written().chain(state.files.of_session());
+    let chosen = written().filter(|path| is_named(path) || is_test(path) && within(path));
+    let mut found: Vec<String> = chosen.map(str::to_owned).collect();
+    // Other words are subcommands, or a part of a name.
+    if !found.iter().any(|path| basename(path) != "conftest.py") {
+        found = written().filter(|path| is_test(path) && is_within(path, folder)).map(str::to_owned).collect();
+    }
+    // The newest are the last.
+    found.drain(..found.len().saturating_sub(MAX_FOUND));
+    found
+}
