@@ -341,10 +341,11 @@ impl Chain<'_, '_> {
     fn takes(&self, name: &str) -> NextWord {
         // What the innermost subcommand lists is its own option: `git branch -c` copies, `git -c` takes a setting.
         let certain = self.known.iter().rev().filter(|(_, certain)| *certain).find_map(|(known, _)| known.takes(name));
-        if certain == Some(NextWord::Next) {
-            return NextWord::Next;
-        }
         let mut others = self.known.iter().filter(|(_, certain)| !certain).filter_map(|(known, _)| known.takes(name));
+        if certain == Some(NextWord::Next) {
+            let is_flag = others.any(|found| found == NextWord::Nothing);
+            return if is_flag { NextWord::PerhapsNothing } else { NextWord::Next };
+        }
         let may_take = |found: NextWord| matches!(found, NextWord::Next | NextWord::PerhapsNext);
         if certain.is_some_and(may_take) || others.clone().any(may_take) {
             return NextWord::PerhapsNext;

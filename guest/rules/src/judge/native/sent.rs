@@ -11,10 +11,10 @@ use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// Programs that send what they are given.
-const SENDERS: &[&str] = &[
-    "curl", "dig", "drill", "host", "http", "https", "nc", "ncat", "netcat", "nslookup", "ping", "ping6", "socat",
-    "telnet", "wget", "xh", "xhs",
-];
+const SENDERS: &[&str] = &["curl", "http", "https", "nc", "ncat", "netcat", "socat", "telnet", "wget", "xh", "xhs"];
+
+/// Those that send the name of a host, to whoever answers for it.
+const LOOKUPS: &[&str] = &["dig", "drill", "host", "nslookup", "ping", "ping6"];
 
 /// Headers that carry credentials to the host that checks them.
 const HEADERS: &[&str] = &[
@@ -75,16 +75,15 @@ impl Evaluation<'_> {
         world: &mut dyn GuardHost,
     ) {
         let command = subject.command;
-        let sends = command.program().is_some_and(|program| SENDERS.contains(&program));
+        let sends = command.program().is_some_and(|name| SENDERS.contains(&name) || LOOKUPS.contains(&name));
         if !sends || command.preexisting || command.scanned {
             return;
         }
-        let hosts: Vec<Host<'_>> = command
-            .effects
-            .iter()
-            .filter(|effect| effect.kind == Kind::Send)
-            .filter_map(|effect| Host::of(effect.path.text()))
-            .collect();
+        let sent_to = command.effects.iter().filter(|effect| effect.kind == Kind::Send).map(|effect| &effect.path);
+        let looked_up =
+            command.words.iter().skip(1).filter(|_| command.program().is_some_and(|name| LOOKUPS.contains(&name)));
+        let hosts = sent_to.chain(looked_up.map(|word| &word.value)).filter_map(|address| Host::of(address.text()));
+        let hosts: Vec<Host<'_>> = hosts.collect();
         let own = sent(command, &field.value);
         let piped =
             subject.pipeline().0.into_iter().filter(|other| prints(other)).flat_map(|other| sent(other, &field.value));
