@@ -43,6 +43,11 @@ pub trait FileOracle {
         None
     }
 
+    /// What a file holds that was there before the text at hand, and is as it was.
+    fn held(&self, _path: &str) -> Option<String> {
+        None
+    }
+
     /// What the text at hand has put into the file at this path.
     fn written(&self, _path: &str) -> Option<String> {
         None

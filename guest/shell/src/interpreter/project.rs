@@ -193,7 +193,9 @@ impl Interpreter<'_> {
                     (Some(name), Input::Text(input, from)) if from_input(name) => {
                         text.push_str(input.text.get(*from..).unwrap_or_default());
                     }
-                    (Some(name), Input::Unseen(_) | Input::Inherited) if from_input(name) => take("", &mut texts),
+                    (Some(name), Input::Stored(_) | Input::Unseen(_) | Input::Inherited) if from_input(name) => {
+                        take("", &mut texts);
+                    }
                     (Some(name), Input::Nothing) if from_input(name) => {}
                     (None, _) => take("", &mut texts),
                     (Some(name), _) => {
