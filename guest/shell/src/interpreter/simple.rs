@@ -738,9 +738,10 @@ fn with_text<'c>(command: &'c Command, text: impl Fn(&'c Word) -> Option<(&'c St
     (!other.words.is_empty() || command.words.is_empty()).then_some(other)
 }
 
-/// One of the words that the shell makes of a text: it may be a glob.
+/// One of the words that the shell makes of a text. Of what a file holds it may be a glob.
 fn split_off(part: &str, word: &Word) -> Word {
-    let is_glob = part.contains(['*', '?', '[']);
+    let is_stored = matches!(word.value, Value::Unknown { why: Why::Stored(_), .. });
+    let is_glob = is_stored && part.contains(['*', '?', '[']);
     let value = if is_glob { Value::Pattern(part.to_owned()) } else { Value::Known(part.to_owned()) };
     Word { value, several: is_glob, at: None, ..Word::new(part, word.span) }
 }
