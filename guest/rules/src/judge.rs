@@ -339,6 +339,7 @@ impl<'a> Evaluation<'a> {
         self.found_elsewhere(&subjects, field, world);
         self.removes_listed(&subjects, field, world);
         self.removes_some_listed(&subjects, field, world);
+        self.removes_unread(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(&scene, &subjects, field, world, look);
         self.prompts(&subjects, field, world, look);

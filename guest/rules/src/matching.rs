@@ -385,6 +385,7 @@ impl<'a> MatchInput<'a> {
             let written = self.scene.map.of(&effect.path, effect.recursive);
             let narrow = names.as_ref().is_some_and(|names| !names.is_empty());
             let place = self.behind_links(effect).unwrap_or(written);
+            let place = self.below_unknown(effect, place).unwrap_or(place);
             let place = match self.in_other_repository(effect, place, narrow).unwrap_or(place) {
                 // What a stored script computes is its own, as with a program that cannot be read.
                 PathZone::Unknown if self.command.preexisting => PathZone::Workspace,
@@ -413,6 +414,32 @@ impl<'a> MatchInput<'a> {
             }
         };
         self.command.effects.iter().map(place).collect()
+    }
+
+    /// Where a path lies whose beginning is not known, if what is behind that is not in the workspace and is in the home folder or in
+    /// a folder around the workspace: `$(getent passwd dev | cut -d: -f6)/Documents`.
+    fn below_unknown(&self, effect: &Effect, place: PathZone) -> Option<PathZone> {
+        let Value::Unknown { why, shape } = &effect.path else { return None };
+        let told = matches!(why, Why::Stored(_) | Why::Default(_) | Why::Argument | Why::Temporary);
+        if place != PathZone::Workspace || told || self.command.preexisting {
+            return None;
+        }
+        let look = self.scene.look?;
+        let rest = shape.strip_prefix(Value::HOLE)?.strip_prefix('/')?;
+        let certain = |part: &&str| !part.contains([Value::HOLE, '*', '?', '[']);
+        let named: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).take_while(certain).collect();
+        let is_in = |folder: &str| {
+            let path = format!("{}/{}", folder.trim_end_matches('/'), named.join("/"));
+            matches!(look.look(&path), Presence::File | Presence::Folder)
+        };
+        let workspace = self.scene.map.workspace()?;
+        let own = self.command.cwd.as_deref().into_iter().chain([workspace]);
+        if named.is_empty() || own.into_iter().any(is_in) {
+            return None;
+        }
+        let around = std::iter::successors(folder_above(workspace), |folder| folder_above(folder));
+        let mut outside = self.scene.home.into_iter().chain(around);
+        outside.find(|folder| is_in(folder)).map(|folder| self.scene.map.place(&toolgate_shell::absolute(rest, folder)))
     }
 
     /// Whether it happens to what a search in the workspace lists, and that is only what a build makes again:
@@ -1133,6 +1160,11 @@ pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Mismatch<'static>
 /// Whether an effect is one that takes something away or changes it.
 pub(crate) fn is_change(kind: Kind) -> bool {
     !matches!(kind, Kind::Read | Kind::Mention | Kind::Execute | Kind::Send)
+}
+
+/// The folder that holds this one, below the root.
+fn folder_above(folder: &str) -> Option<&str> {
+    folder.rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty())
 }
 
 #[cfg(test)]

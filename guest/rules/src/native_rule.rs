@@ -34,6 +34,7 @@ native_rules! {
     Links = "links",
     RemovePiped = "remove-piped",
     RemoveListed = "remove-listed",
+    RemoveUnread = "remove-unread",
     RemoveChanged = "remove-changed",
     ChangeFound = "change-found",
     ForkBomb = "fork-bomb",

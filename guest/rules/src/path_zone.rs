@@ -538,8 +538,8 @@ impl<'a> Map<'a> {
             {
                 self.of(&self.at_home(shape), recursive)
             }
-            // What the default says is judged by itself.
-            Value::Unknown { why: Why::Default(_), shape }
+            // What the default says, or a file holds, is judged by itself.
+            Value::Unknown { why: Why::Default(_) | Why::Stored(_), shape }
                 if self.workspace.is_some()
                     && shape.starts_with(Value::HOLE)
                     && shape.matches(Value::HOLE).count() == 1

@@ -268,6 +268,43 @@ fn uncommitted_work_is_not_lost_unasked() {
     verdicts(&cases!("uncommitted.jsonl"), there.as_object().expect("an object"));
 }
 
+/// What commands take from files, options and the folders around: lists, roots of projects, arguments of scripts.
+#[test]
+fn values_from_files_and_options_get_their_verdicts() {
+    let at = |path: &str| format!("{WORKSPACE}/{path}");
+    let there = serde_json::json!({
+        "files": [(at("src/a.rs")), (at("build/a.o")), (at(".git/HEAD")), "/home/dev/Documents/a.md", "/home/dev/Documents/b.md", "/home/dev/other/a.txt", "/home/dev/src/x"],
+        "scripts": {
+            (at("x.txt")): "/home/dev/Documents/a.md\n/home/dev/Documents/b.md\n",
+            (at("ok.txt")): "build/a.o\nbuild/b.o\n",
+            (at("list.json")): "{\"paths\": [\"/home/dev/Documents/a.md\"], \"ok\": [\"build/a.o\"]}",
+            (at("t.csv")): "1,/home/dev/Documents/a.md\n2,build/a.o\n",
+            (at("rel.txt")): "# old\n../other/a.txt\n",
+            (at("conf")): "OUT=/home/dev/Documents\n",
+            (at("conf.json")): "{\"out\": \"/home/dev/Documents\", \"version\": \"1.2\"}",
+            (at("e.sh")): "#!/bin/bash\nrm -rf \"$OUT\"\n",
+            (at("g.sh")): "#!/bin/bash\n. ./conf\nrm -rf \"$OUT\"\n",
+            (at("h.sh")): "#!/bin/bash\nOUT=$(jq -r .out conf.json)\nrm -rf \"$OUT\"\n",
+            (at("globs.txt")): "/home/dev/Documents/*.md\n",
+            (at("long.txt")): (0..300).map(|n| format!("build/{n}.o\n")).chain(["/home/dev/Documents/a.md\n".to_owned()]).collect::<String>(),
+            (at("many.txt")): (0..300).map(|n| format!("build/{n}.o\n")).collect::<String>(),
+            (at("two.txt")): "a /home/dev/Documents/a.md\n",
+            (at("requirements.txt")): "flask==1\n",
+            (at("urls.txt")): "https://a.example/x\n",
+            (at("dirs.txt")): "build\ndist\n",
+            (at("status")): "running\n",
+            (at("out.txt")): "/home/dev/Documents\n",
+            (at("c.sh")): "#!/bin/bash\nwhile getopts \"d:vh\" o; do\n  case $o in\n    d) DIR=$OPTARG;;\n    v) V=1;;\n    *) exit 1;;\n  esac\ndone\nshift $((OPTIND-1))\nrm -rf \"$DIR\"\n",
+            (at("b.sh")): "#!/bin/bash\ncd \"$(dirname \"${BASH_SOURCE[0]}\")\"/..\nrm -rf other\n",
+            (at("r.sh")): "#!/bin/bash\nROOT=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nrm -rf \"$ROOT/build\"\n",
+            (at("z.sh")): "#!/bin/bash\nROOT=\"$(cd \"$(dirname \"$0\")\" && pwd)\"\nrm -rf \"$ROOT/../other\"\n",
+            (at("c.py")): "import argparse, shutil\np = argparse.ArgumentParser()\np.add_argument(\"--out\", default=\"/home/dev/Documents\")\na = p.parse_args()\nshutil.rmtree(a.out)\n",
+            (at("d.py")): "import argparse, shutil\np = argparse.ArgumentParser()\np.add_argument(\"--out\", default=\"build\")\na = p.parse_args()\nshutil.rmtree(a.out)\n",
+        },
+    });
+    verdicts(&cases!("values.jsonl"), there.as_object().expect("an object"));
+}
+
 /// Exemptions that name a rule and nothing else.
 #[test]
 fn a_rule_that_is_lifted_as_a_whole_stops_nothing() {

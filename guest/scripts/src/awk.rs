@@ -6,12 +6,16 @@ use std::iter::Peekable;
 use std::str::CharIndices;
 
 use super::value::{self, HOLE, HOME};
-use super::{Script, ScriptEffect, ScriptEffectKind};
+use super::{Arguments, Script, ScriptEffect, ScriptEffectKind, Setting, Text};
 use toolgate_commands::is_shell;
 use toolgate_shell_syntax::path::basename;
 
 /// No more tokens than this are one argument.
 const LONGEST: usize = 128;
+
+/// The variable that has the file that is read, and how many files it is followed with.
+const FILENAME: &str = "FILENAME";
+const MOST_FILES: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
@@ -31,9 +35,16 @@ struct Token {
     at: std::ops::Range<usize>,
 }
 
-pub(super) fn read(script: &str) -> Script {
+pub(super) fn read(script: &str, setting: &Setting) -> Script {
     let (tokens, complete) = lex(script);
-    let mut reader = Reader { tokens: &tokens, variables: variables(&tokens), effects: Vec::new(), complete };
+    let given = setting.arguments.iter().flat_map(|Arguments(all)| all);
+    let files = given.filter_map(|text| match text {
+        // `name=value` among them sets a variable.
+        Text::Known(name) if !name.contains('=') => Some(name.clone()),
+        _ => None,
+    });
+    let files = files.take(MOST_FILES).collect();
+    let mut reader = Reader { tokens: &tokens, variables: variables(&tokens), files, effects: Vec::new(), complete };
     reader.read();
     Script { effects: reader.effects, complete: reader.complete }
 }
@@ -213,7 +224,7 @@ fn variables(tokens: &[Token]) -> HashMap<String, String> {
 
 /// The text of an expression that is put together from literals, fields and the environment.
 fn literal(tokens: &[Token], from: usize) -> Option<String> {
-    let reader = Reader { tokens, variables: HashMap::new(), effects: Vec::new(), complete: true };
+    let reader = Reader { tokens, variables: HashMap::new(), files: Vec::new(), effects: Vec::new(), complete: true };
     let mut to = from;
     while let Some(kind) = reader.kind(to) {
         match kind {
@@ -245,6 +256,8 @@ fn changes(tokens: &[Token], at: usize) -> bool {
 struct Reader<'a> {
     tokens: &'a [Token],
     variables: HashMap<String, String>,
+    /// The files that it is given.
+    files: Vec<String>,
     effects: Vec<ScriptEffect>,
     complete: bool,
 }
@@ -361,6 +374,19 @@ impl Reader<'_> {
 
     /// The text of what stands here: literals put together, a hole for everything else.
     fn text(&self, from: usize, to: usize) -> (String, std::ops::Range<usize>) {
+        self.text_for(from, to, None)
+    }
+
+    /// The same for each of the files that it may be about.
+    fn each_file(&self, from: usize, to: usize) -> Vec<(String, std::ops::Range<usize>)> {
+        let is_named = (from..to).any(|at| matches!(self.kind(at), Some(Kind::Name(name)) if name == FILENAME));
+        if !is_named || self.files.is_empty() {
+            return vec![self.text(from, to)];
+        }
+        self.files.iter().map(|file| self.text_for(from, to, Some(file))).collect()
+    }
+
+    fn text_for(&self, from: usize, to: usize, file: Option<&str>) -> (String, std::ops::Range<usize>) {
         let mut text = String::new();
         let mut at = from;
         while at < to {
@@ -377,6 +403,7 @@ impl Reader<'_> {
                         text.push(HOLE);
                     }
                 }
+                Some(Kind::Name(name)) if name == FILENAME && file.is_some() => text.push_str(file.unwrap_or_default()),
                 // A field: `$1`, `$NF`.
                 Some(Kind::Mark('$')) => {
                     if !text.ends_with(HOLE) {
@@ -410,8 +437,8 @@ impl Reader<'_> {
     fn texts(&self, from: usize, to: usize) -> Vec<(String, std::ops::Range<usize>)> {
         let find = |mark: char, from: usize| (from..to).find(|at| self.kind(*at) == Some(&Kind::Mark(mark)));
         match find('?', from).and_then(|question| Some((question, find(':', question)?))) {
-            Some((question, colon)) => vec![self.text(question + 1, colon), self.text(colon + 1, to)],
-            None => vec![self.text(from, to)],
+            Some((question, colon)) => [self.each_file(question + 1, colon), self.each_file(colon + 1, to)].concat(),
+            None => self.each_file(from, to),
         }
     }
 

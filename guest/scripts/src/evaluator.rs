@@ -44,6 +44,8 @@ pub(super) struct Expected {
     pub(super) several: bool,
     /// `type=Path`
     pub(super) path: bool,
+    /// What it is where nothing is given.
+    pub(super) default: Option<Value>,
 }
 
 /// A script that is read, as far as it was.

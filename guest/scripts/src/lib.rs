@@ -210,7 +210,7 @@ impl Setting {
 /// Reads a script. Any input has an answer. What that may cost is linear in its length; what would cost more is unknown.
 pub fn read(language: Language, script: &str, setting: Setting) -> Script {
     match language {
-        Language::Awk => awk::read(script),
+        Language::Awk => awk::read(script, &setting),
         Language::Sed => sed::read(script),
         language => reader::read(language, script, setting, true),
     }

@@ -84,7 +84,8 @@ pub(super) fn parser(evaluator: &mut Evaluator, name: &str, args: &Args) -> Opti
             let several = args.named("nargs").is_some_and(|count| count.known() != Some("?"))
                 || action.is_some_and(|action| matches!(action, "append" | "extend"));
             let path = matches!(args.named("type"), Some(Value::Name(name)) if name.ends_with("Path"));
-            evaluator.options.push(Expected { attribute, flags, several, path });
+            let default = args.named("default").cloned();
+            evaluator.options.push(Expected { attribute, flags, several, path, default });
             // It is called on each argument, and what it gives is the attribute.
             if let (Some(called), Some(given)) = (args.named("type").cloned(), &evaluator.setting.arguments) {
                 let any = any(&given.0);
@@ -112,6 +113,7 @@ pub(super) fn option(evaluator: &Evaluator, name: &str) -> Value {
         } else {
             found.extend(behind(all, &expected.flags));
         }
+        found.extend(expected.default.clone());
     }
     if expected.iter().any(|expected| expected.path) {
         let path = |value: Value| if let Value::Text(text) = value { Value::Path(text) } else { value };

@@ -42,6 +42,8 @@ pub enum Why {
     Environment(String),
     /// One of these texts, which branches or the default of a variable say, or another one.
     Perhaps(Vec<String>),
+    /// What a file holds that was there before the text, as it is now: one of these texts, or another one once it changes.
+    Stored(Vec<String>),
     /// This text, which is the default of a variable that nothing in the text sets, or what the environment has from the user.
     Default(String),
     /// It is a number: a process's, a random one, what an expression comes to.
@@ -76,7 +78,7 @@ impl Why {
     /// The texts of which it may be one.
     pub fn texts(&self) -> Option<&[String]> {
         match self {
-            Why::Perhaps(texts) => Some(texts),
+            Why::Perhaps(texts) | Why::Stored(texts) => Some(texts),
             Why::Default(text) => Some(std::slice::from_ref(text)),
             _ => None,
         }
@@ -108,6 +110,7 @@ impl fmt::Display for Why {
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
             Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is unknown"),
             Why::Perhaps(texts) => write!(f, "it may be {}, or something else", texts.join(" or ")),
+            Why::Stored(_) => f.write_str("it is what a file holds"),
             Why::Default(text) => write!(f, "it is {text} unless the environment overrides it"),
             Why::Number => f.write_str("it is a number known only at run time"),
             Why::Values(name) => write!(f, "${name} has too many possible values"),

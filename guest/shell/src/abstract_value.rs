@@ -161,7 +161,7 @@ impl Content {
         for value in self.values().iter().chain(other.values()) {
             let value = match value {
                 // Why it is unknown matters only where that says what it may be.
-                Content::Unknown(Why::Perhaps(_) | Why::Default(_) | Why::Values(_)) => value.clone(),
+                Content::Unknown(Why::Perhaps(_) | Why::Stored(_) | Why::Default(_) | Why::Values(_)) => value.clone(),
                 Content::Unknown(_) => unknown(),
                 _ => value.clone(),
             };

@@ -43,6 +43,11 @@ pub trait FileOracle {
         None
     }
 
+    /// What a file holds that was there before the text at hand, and is as it was.
+    fn held(&self, _path: &str) -> Option<String> {
+        None
+    }
+
     /// Whether an earlier text of the session has written the file at this path, which is absolute and clean.
     fn is_of_session(&self, _path: &str) -> bool {
         false

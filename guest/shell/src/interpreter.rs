@@ -33,6 +33,8 @@
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `pieces`, `arguments` | the parts of a word that is being put together; words as arguments | where they come from |
 //! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
+//! | `stored` | what files hold from which a command takes its words | scripts that are run |
+//! | `filters` | which lines and fields of a text a filter prints, roughly | what is certain |
 //! | `output` | what plain programs print, from what they are given | running them |
 
 mod aliases;
@@ -52,6 +54,7 @@ mod ends;
 mod environment;
 mod expand;
 mod files;
+mod filters;
 mod foreign;
 mod lines;
 mod loads;
@@ -69,6 +72,7 @@ mod script_effects;
 mod simple;
 mod state;
 mod statements;
+mod stored;
 mod table;
 mod test;
 mod traps;
@@ -87,7 +91,7 @@ use crate::tracker::Trackers;
 use dialect::Dialect;
 use node_id::NodeId;
 use partial_paths::Alike;
-use state::ShellState;
+use state::{Input, ShellState};
 use toolgate_shell_syntax::syntax::{self, Base};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
@@ -179,6 +183,8 @@ struct Capture {
     certain: String,
     /// Whether more may have been printed than these have.
     closed: bool,
+    /// Whether a part of it is what a file holds that was there before the text.
+    stored: bool,
     /// The parts in the outermost source, if there is just one.
     origin: Option<(Span, Option<usize>)>,
     /// How many doubts there were when it began.
@@ -200,6 +206,8 @@ impl Capture {
 /// What something printed.
 enum Printed {
     Known(Text),
+    /// This, if the files hold then what they do now.
+    Stored(Text),
     /// One of these, or something else.
     Perhaps(Vec<String>),
     Unknown,
@@ -210,6 +218,15 @@ impl Printed {
         match self {
             Printed::Known(text) => Some(text),
             _ => None,
+        }
+    }
+
+    /// It as what another command reads.
+    fn input(self) -> Option<Input> {
+        match self {
+            Printed::Known(text) => Some(Input::Text(Rc::new(text), 0)),
+            Printed::Stored(text) => Some(Input::Stored(Rc::new(text))),
+            Printed::Perhaps(_) | Printed::Unknown => None,
         }
     }
 }
@@ -246,6 +263,8 @@ struct Interpreter<'f> {
     runs_of: BTreeMap<NodeId, usize>,
     /// `shopt -s execfail` somewhere: a shell goes on where `exec` finds nothing.
     execfail: bool,
+    /// `shopt -s cdable_vars`: what is no folder may be the name of a variable that has one.
+    cdable: bool,
     /// In what a signal runs.
     handling: bool,
     /// How many conditions that may not hold are around.
@@ -282,8 +301,10 @@ struct Interpreter<'f> {
     guarded: usize,
     facts: &'f Facts,
     /// What the last process substitution wrote, and those that are a word of their own, by where they stand.
-    process_output: Option<Rc<Text>>,
-    processes: BTreeMap<usize, Rc<Text>>,
+    process_output: Option<Input>,
+    processes: BTreeMap<usize, Input>,
+    /// What files hold that were there before the text, as far as they were looked at.
+    stored: BTreeMap<String, Option<Rc<str>>>,
     /// What files hold that earlier texts of the session wrote, as far as they were looked at.
     of_session: BTreeMap<String, Option<Rc<Text>>>,
     /// What the text made of files of the project by changing a part.
@@ -305,6 +326,7 @@ impl<'f> Interpreter<'f> {
             runs_of: BTreeMap::new(),
             handling: false,
             execfail: false,
+            cdable: false,
             condition_depth: 0,
             listing_suppressed: 0,
             used: Used::default(),
@@ -329,6 +351,7 @@ impl<'f> Interpreter<'f> {
             facts,
             process_output: None,
             processes: BTreeMap::new(),
+            stored: BTreeMap::new(),
             of_session: BTreeMap::new(),
             edited: Vec::new(),
             loaded: Vec::new(),
@@ -534,6 +557,14 @@ impl<'f> Interpreter<'f> {
         }
     }
 
+    /// The same of what files hold that were there before the text.
+    fn print_stored(&mut self, text: &str, span: Span, state: &ShellState) {
+        self.print(Some(text), span, None, state);
+        if let Some(capture) = self.captures.last_mut().filter(|_| !state.never) {
+            capture.stored = true;
+        }
+    }
+
     /// Runs something and keeps what it writes to standard output, if that is known.
     fn capturing<T>(&mut self, state: &ShellState, run: impl FnOnce(&mut Self) -> T) -> (T, Printed) {
         let (text, doubt, lost) = (Some(String::new()), self.condition_depth, state.jump_target);
@@ -542,8 +573,9 @@ impl<'f> Interpreter<'f> {
         let Some(capture) = self.captures.pop() else { return (result, Printed::Unknown) };
         let (span, at) = capture.origin.unwrap_or_default();
         let output = match capture.text {
+            Some(text) if capture.stored => Printed::Stored(Text { text, span, at: None }),
             Some(text) => Printed::Known(Text { text, span, at }),
-            None if capture.closed || capture.perhaps.is_empty() => Printed::Unknown,
+            None if capture.stored || capture.closed || capture.perhaps.is_empty() => Printed::Unknown,
             None => {
                 let mut texts = capture.perhaps;
                 if !capture.certain.is_empty() && !texts.contains(&capture.certain) {

@@ -30,7 +30,7 @@ use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::Word;
 
 pub(crate) use tools::unbundled;
-pub(crate) use xargs::xargs;
+pub(crate) use xargs::{xargs, xargs_file};
 
 /// One text out of several words, a blank between them.
 pub(crate) fn joined(words: &[Word]) -> Word {

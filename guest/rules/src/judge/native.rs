@@ -8,6 +8,7 @@
 //! | `listed` | what is done to the files that another command lists or finds |
 //! | `tokens` | tokens that go straight to the host that they are for |
 //! | `unknown` | which word of a command is not known, and what would make it known |
+//! | `unread` | what is done to files whose names come from a file that was not read |
 //! | `probes` | what looks whether a port of another machine is open, and sends nothing |
 //! | `loops` | loops and functions that call themselves and come to no end |
 //! | `moved` | files that are lost after `mv` moved them |
@@ -27,6 +28,7 @@ mod shown;
 mod tokens;
 mod uncommitted;
 mod unknown;
+mod unread;
 mod untracked;
 
 use rustc_hash::FxHashSet;

@@ -107,6 +107,12 @@ pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
         return;
     }
     let removes = args.has("remove-files");
+    if packs && removes {
+        let lists = args.given.iter().filter(|given| given.name == "T").filter_map(|given| given.value.as_ref());
+        for list in lists {
+            removes_listed(run, list);
+        }
+    }
     for operand in &args.operands {
         while let Some(change) = changes.next_if(|change| change.word < operand.word) {
             run.enter(change);
@@ -116,6 +122,17 @@ pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
         } else if args.has("d") {
             plain(run, Kind::Read, operand);
         }
+    }
+}
+
+/// `tar --remove-files -T LIST`: the files that the list names, if it can be read.
+fn removes_listed(run: &mut Run<'_>, list: &Arg) {
+    let path = run.word(list);
+    let content = path.known().and_then(|path| run.look.written(path).or_else(|| run.look.held(path)));
+    let Some(content) = content else { return run.listed(Kind::Delete) };
+    for name in content.lines().filter(|name| !name.is_empty()) {
+        let place = run.place(&Value::Known(name.to_owned()), list.span);
+        run.add(Kind::Delete, &place, Mark::possible().recursive(true));
     }
 }
 
@@ -167,6 +184,10 @@ pub(super) fn zip(run: &mut Run<'_>, operands: &[Arg]) {
     if matches!(archive.value, Value::Pattern(_)) {
         // What a glob finds are files too, all but the first.
         files.push(archive);
+    }
+    // What it reads are the names of the files.
+    if flags.contains('@') && flags.contains('m') {
+        run.listed(Kind::Delete);
     }
     for file in files.iter().filter(|_| !flags.contains('d')) {
         packed(run, file, flags.contains('m'));

@@ -792,6 +792,11 @@ impl<'a> Run<'a> {
     }
 
     /// A place in the network, as written.
+    /// What happens to files whose names it reads.
+    fn listed(&mut self, kind: Kind) {
+        self.found.push((Effect::new(kind, Value::hole(Why::Argument), self.span), false));
+    }
+
     fn send(&mut self, arg: &Arg) {
         let value = match &arg.value {
             // A `?` in an address makes it a glob, and no file is called so.

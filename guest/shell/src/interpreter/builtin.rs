@@ -3,10 +3,12 @@
 //! | Module | For |
 //! |---|---|
 //! | `folders` | `cd`, `pushd`, `popd` |
+//! | `getopts` | `getopts` |
 //! | `read` | `read`, `mapfile` |
 //! | `settings` | `set`, `shopt` |
 
 mod folders;
+mod getopts;
 mod read;
 mod settings;
 
@@ -139,18 +141,6 @@ impl Interpreter<'_> {
             }
         }
         self.print(None, span, None, state);
-        Status::Unknown
-    }
-
-    fn getopts(&mut self, arguments: &[Word], state: &mut ShellState) -> Status {
-        let stamp = self.change();
-        for name in ["OPTARG", "OPTIND"] {
-            state.forget(name, stamp);
-        }
-        match arguments.get(1).and_then(Word::known) {
-            Some(name) => state.forget(name, stamp),
-            None => state.doubt_vars(stamp),
-        }
         Status::Unknown
     }
 

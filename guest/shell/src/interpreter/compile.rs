@@ -173,7 +173,7 @@ fn input_acts(state: &ShellState) -> bool {
         Input::Text(text, from) => {
             language_of_input().is_some_and(|language| language.acts(text.text.get(*from..).unwrap_or_default()))
         }
-        Input::Unseen(_) => true,
+        Input::Stored(_) | Input::Unseen(_) => true,
         Input::Inherited | Input::Nothing => false,
     }
 }

@@ -10,8 +10,6 @@ mod assigns;
 mod functions;
 mod loops;
 
-use std::rc::Rc;
-
 use super::ends::Ends;
 use super::state::{Errexit, Handler, Input, ShellState, Status};
 use super::{Frame, Interpreter};
@@ -248,9 +246,7 @@ impl Interpreter<'_> {
                 let run =
                     |interpreter: &mut Self| interpreter.apart(own, |interpreter, own| interpreter.node(node, own));
                 let (end, output) = self.capturing(&state, run);
-                if let Some(text) = output.known() {
-                    input = Input::Text(Rc::new(text), 0);
-                }
+                input = output.input().unwrap_or(Input::Unseen(None));
                 end
             } else if state.lastpipe || self.last_may_set(node, &state) {
                 let mut here = self.node(node, own).join(self);

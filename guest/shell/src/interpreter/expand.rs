@@ -5,7 +5,6 @@
 mod substitution;
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use super::Interpreter;
 use super::braces::{Atom, Braces};
@@ -242,7 +241,7 @@ impl Interpreter<'_> {
                             interpreter.subshell(list, &mut own, Input::Unseen(None));
                         });
                     });
-                    self.process_output = output.known().map(Rc::new);
+                    self.process_output = output.input();
                     state.files = own.files;
                 }
                 pieces.push(Piece::hole(Why::ProcessSubstitution, true));

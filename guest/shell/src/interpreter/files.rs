@@ -255,6 +255,11 @@ impl Files {
         }
     }
 
+    /// The file whose content, as it was before the text, a path has still, if nothing that is not followed may have changed it.
+    pub(crate) fn as_before(&self, path: &str) -> Option<String> {
+        self.before(path).filter(|path| !self.doubt && !path.contains(Value::HOLE))
+    }
+
     /// Whether there was a file at a path before the text.
     pub(crate) fn was_there(&self, path: &str) -> bool {
         !path.contains(Value::HOLE) && self.facts.as_ref().is_some_and(|facts| facts.look(path) == Presence::File)
@@ -516,6 +521,11 @@ impl FileOracle for Files {
 
     fn script(&self, path: &str) -> Option<String> {
         self.facts.as_ref()?.script(path)
+    }
+
+    fn held(&self, path: &str) -> Option<String> {
+        let path = self.as_before(path)?;
+        self.facts.as_ref()?.script(&path)
     }
 
     fn written(&self, path: &str) -> Option<String> {

@@ -18,14 +18,17 @@ use super::places::{followed_at, is_unread, on_path, unlikely_places};
 use super::script_effects::arguments;
 use super::simple::Lookup;
 use super::state::{Input, Opened, ShellState, Status};
-use crate::abstract_value::Text;
+use crate::abstract_value::{Content, Text, Variable};
 use crate::command::{Command, Effect, Kind as EffectKind, Runs};
 use crate::facts::{FileOracle as _, Presence};
 use crate::foreign::{scanned_commands, scanned_words};
-use crate::wrapper::{self, ContextChange, Directory, Kind, Language, NestedCommand, Times};
+use crate::wrapper::{ContextChange, Directory, Kind, Language, NestedCommand, Times};
 use toolgate_scripts::{Arguments, Origin, Setting};
 use toolgate_shell_syntax::path::{absolute, is_descriptor, is_stdin};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
+
+/// The variable that has the file in which a shell's text stands.
+const SOURCES: &str = "BASH_SOURCE";
 
 impl Interpreter<'_> {
     /// Whether what a wrapper runs cannot be read here.
@@ -36,17 +39,15 @@ impl Interpreter<'_> {
                 !text.known().is_some_and(|text| reads_alike(text, shell, self.facts) || shell.only_reads(text))
             }
             Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !self.is_readable(text),
-            Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen(_)),
-            Kind::Stdin { .. } => matches!(state.input, Input::Unseen(_)) && !inner.change.own_input,
+            Kind::Stdin { language: None, .. } => inner.change.own_input || state.input.is_unseen(),
+            Kind::Stdin { .. } => state.input.is_unseen() && !inner.change.own_input,
             Kind::File { path, .. } => match &path.value {
-                Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
+                Value::Unknown { why: Why::ProcessSubstitution, .. } => self.written_by_process(path).is_none(),
                 Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
                     path.value.followed_as().and_then(|path| state.files.read(path)).is_none()
                 }
                 Value::Known(path) if is_descriptor(path) => opened_text(path, state).is_none(),
-                Value::Known(path) => {
-                    is_stdin(path) && matches!(state.input, Input::Unseen(_)) || is_unread(path, state)
-                }
+                Value::Known(path) => is_stdin(path) && state.input.is_unseen() || is_unread(path, state),
                 // Any of what the text has put below a folder of mktemp's.
                 Value::Unknown { why: Why::Glob, shape } => state.files.has_temporaries() && shape.starts_with('/'),
                 _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
@@ -212,12 +213,10 @@ impl Interpreter<'_> {
                 let added = self.commands.get(slot).is_some_and(|command| command.more_words);
                 let last = |words: &[Word]| words.last().map(|word| word.span);
                 let more = more || added && last(&words) == last(outer);
-                let input = match &state.input {
-                    Input::Text(text, from) if name == "xargs" => text.text.get(*from..).map(str::to_owned),
-                    _ => None,
-                };
-                if let Some(list) = input.and_then(|input| wrapper::xargs(outer, &input)) {
-                    return self.each_argv(list, span, own);
+                if name == "xargs"
+                    && let Some(given) = self.given_to_xargs(outer, &state.input, state)
+                {
+                    return self.doubting(!given.is_sure, |interpreter| interpreter.each_argv(given.argvs, span, own));
                 }
                 let lookup = if in_place { Lookup::Builtins } else { Lookup::Programs };
                 self.argv(words, more, span, lookup, own)
@@ -240,7 +239,14 @@ impl Interpreter<'_> {
             }
             Kind::Inline { language, text, args } => {
                 let setting = Setting { arguments: Some(self.told(slot, &args)), ..Setting::TEXT };
+                let told: Option<Vec<&str>> = outer.iter().skip(1).map(Word::known).collect();
+                let printed = told.and_then(|told| self.printed_of_files(name, &told, &own, &own));
+                let captures = printed.is_some().then(|| self.captures.clone());
                 let after = self.script(language, &text, setting, own);
+                if let (Some(captures), Some(content)) = (captures, printed) {
+                    self.captures = captures;
+                    self.print_content(&content, span, &after);
+                }
                 Ends::with(after, Status::Unknown)
             }
             Kind::Loaded { language, path } => {
@@ -382,8 +388,7 @@ impl Interpreter<'_> {
         let place = place.or_else(|| followed_at(&path.value, &own));
         let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
         let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
-        let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
-        let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
+        let written = self.written_by_process(path).cloned();
         let opened = path.known().and_then(|path| opened_text(path, &own));
         let content = content.or(written).or(opened);
         let mut arguments = vec![path.clone()];
@@ -392,11 +397,16 @@ impl Interpreter<'_> {
             let word = content.word();
             if here {
                 let mut ends = None;
-                interpreter.text(&word, |interpreter, list| ends = Some(interpreter.list(list, own.clone())));
-                return ends.unwrap_or_else(|| Ends::of(own));
+                let outer = own.get(SOURCES).cloned();
+                let mut inside = own.clone();
+                interpreter.stands_in(path, &mut inside);
+                interpreter.text(&word, |interpreter, list| ends = Some(interpreter.list(list, inside)));
+                let ends = ends.unwrap_or_else(|| Ends::of(own));
+                return ends.each(interpreter, |state, stamp| state.restore(SOURCES, outer.as_ref(), stamp));
             }
             // Whatever interpreter its first line names.
-            let shell = interpreter.process(&own, &arguments);
+            let mut shell = interpreter.process(&own, &arguments);
+            interpreter.stands_in(path, &mut shell);
             interpreter.text_in(&word, reader(name), shell, own)
         };
         let stored = std::mem::replace(&mut self.preexisting, was_stored);
@@ -416,6 +426,13 @@ impl Interpreter<'_> {
         }
     }
 
+    /// What runs in this shell from here on stands in this file.
+    pub(super) fn stands_in(&mut self, path: &Word, state: &mut ShellState) {
+        let stamp = self.change();
+        let content = Content::Array(Rc::new(vec![path.value.clone()]));
+        state.put(SOURCES, Variable { content, exported: Some(false), ..Variable::unknown(SOURCES) }, stamp);
+    }
+
     /// After a program that was not read.
     fn unread(&mut self, span: Span, mut state: ShellState) -> ShellState {
         let stamp = self.change();
@@ -423,6 +440,15 @@ impl Interpreter<'_> {
         self.print(None, span, None, &state);
         state.use_input();
         state
+    }
+
+    /// What a process substitution has written that a word is.
+    fn written_by_process(&self, word: &Word) -> Option<&Rc<Text>> {
+        let is_one = matches!(word.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
+        match self.processes.get(&word.span.start).filter(|_| is_one)? {
+            Input::Text(text, _) => Some(text),
+            _ => None,
+        }
     }
 
     /// What a command runs is not listed.

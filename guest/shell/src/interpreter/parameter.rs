@@ -428,6 +428,8 @@ impl Interpreter<'_> {
             },
             (Some(_), None) => match state.lookup(name) {
                 Got::Unset => Got::Unset,
+                // Each of its elements is a line of a file.
+                Got::Unknown(why @ Why::Stored(_)) => Got::Unknown(why),
                 _ => Got::Unknown(Why::Variable(name.to_owned())),
             },
         }
@@ -665,6 +667,7 @@ fn map(got: Got, change: impl Fn(&str) -> Option<String>) -> Got {
         let mut changed = texts.iter().filter_map(|text| change(text));
         match value {
             Value::Unknown { why: Why::Default(_), .. } => changed.find(|text| !text.is_empty()).map(Why::Default),
+            Value::Unknown { why: Why::Stored(_), .. } => Some(Why::Stored(changed.collect())),
             _ => perhaps(changed),
         }
     };
@@ -677,7 +680,7 @@ fn map(got: Got, change: impl Fn(&str) -> Option<String>) -> Got {
         Got::Set(value) => Got::Set(one(&value)),
         Got::Many { values, joined } => Got::Many { values: values.iter().map(one).collect(), joined },
         Got::Unset => Got::Unset,
-        Got::Unknown(why @ (Why::Perhaps(_) | Why::Default(_))) => {
+        Got::Unknown(why @ (Why::Perhaps(_) | Why::Stored(_) | Why::Default(_))) => {
             Got::Unknown(each(&Value::hole(why)).unwrap_or(Why::Expansion))
         }
         Got::Unknown(why) => Got::Unknown(why),

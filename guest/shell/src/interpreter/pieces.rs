@@ -202,9 +202,11 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
     }
     let at = at.filter(|_| contiguous);
     if let Some(texts) = whole_texts(pieces) {
-        let by_default = |piece: &Piece| !matches!(piece, Piece::Hole { why: Why::Perhaps(_), .. });
+        let is_open = |piece: &Piece| matches!(piece, Piece::Hole { why: Why::Perhaps(_), .. });
+        let is_stored = |piece: &Piece| matches!(piece, Piece::Hole { why: Why::Stored(_), .. });
         let value = Value::hole(match texts.as_slice() {
-            [text] if pieces.iter().all(by_default) => Why::Default(text.clone()),
+            _ if pieces.iter().any(is_stored) && !pieces.iter().any(is_open) => Why::Stored(texts),
+            [text] if !pieces.iter().any(is_open) => Why::Default(text.clone()),
             _ => Why::Perhaps(texts),
         });
         return Word { span, value, quoted: any_quoted, several, at: None };

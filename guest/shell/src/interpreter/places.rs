@@ -4,8 +4,8 @@ use super::files::Made;
 use super::state::ShellState;
 use crate::abstract_value::{Content, Other};
 use crate::effect;
-use crate::facts::FileOracle as _;
-use toolgate_shell_syntax::path::{absolute, basename};
+use crate::facts::{FileOracle as _, Presence};
+use toolgate_shell_syntax::path::{absolute, basename, parent};
 use toolgate_shell_syntax::word::{Value, Why};
 
 /// Where a path is, if that is certain.
@@ -147,15 +147,32 @@ pub(super) fn on_path(name: &str, with: &ShellState, state: &ShellState) -> Opti
     })
 }
 
-/// What `cat` prints of files that the text wrote.
-pub(super) fn contents(names: &[&str], state: &ShellState) -> Option<String> {
-    let mut all = String::new();
-    for name in names {
-        let path = located_at(name, state).or_else(|| in_unknown(name, state))?;
-        if *name == "-" || name.starts_with("--") {
-            return None;
-        }
-        all.push_str(&state.files.read(&path)?.text);
+/// The folder that git, npm and their like print as the root of a project: the nearest one, from the working directory on upwards,
+/// that has what makes it one.
+pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option<String> {
+    let (marks, arguments): (&[&str], _) = match name {
+        "git" => (&[".git"], arguments),
+        "hg" => (&[".hg"], arguments),
+        "jj" => (&[".jj"], arguments),
+        "npm" => (&["package.json", "node_modules"], arguments),
+        _ => return None,
+    };
+    let (folder, arguments) = match arguments {
+        ["-C", folder, rest @ ..] if name == "git" => (located_at(folder, state)?, rest),
+        _ => (state.folders.certain()?.to_owned(), arguments),
+    };
+    match (name, arguments) {
+        ("git", ["rev-parse", "--show-toplevel"]) | ("hg" | "jj", ["root"]) | ("npm", ["prefix"]) => {}
+        _ => return None,
     }
-    Some(all)
+    // Variables of the environment that say another one.
+    if name == "git" && ["GIT_DIR", "GIT_WORK_TREE"].iter().any(|name| state.get(name).is_some()) {
+        return None;
+    }
+    let is_root = |folder: &&str| {
+        marks.iter().any(|mark| matches!(state.files.look(&absolute(mark, folder)), Presence::File | Presence::Folder))
+    };
+    let root = std::iter::successors(Some(folder.as_str()), |folder| parent(folder)).find(is_root)?;
+    let root = state.files.real(root).unwrap_or_else(|| root.to_owned());
+    Some(format!("{root}\n"))
 }

@@ -210,15 +210,18 @@ impl Interpreter<'_> {
     }
 
     /// What is read from a target, if that is another input than before.
-    fn input_from(&self, target: &Word, path: Option<String>, state: &ShellState) -> Option<Input> {
-        let content = path.and_then(|path| state.files.read(&path).cloned());
+    fn input_from(&mut self, target: &Word, path: Option<String>, state: &ShellState) -> Option<Input> {
+        let content = path.as_ref().and_then(|path| state.files.read(path).cloned()).map(|text| Input::Text(text, 0));
         let process = matches!(target.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
         let process = process.then(|| self.processes.get(&target.span.start).cloned()).flatten();
         match target.known() {
             Some("/dev/null") => Some(Input::Nothing),
             // What it was before; of a file that was read in part, all is read again.
             Some(path) if is_stdin(path) => matches!(state.input, Input::Text(_, 1..)).then_some(Input::Unseen(None)),
-            _ => Some(content.or(process).map_or(Input::Unseen(None), |content| Input::Text(content, 0))),
+            _ => {
+                let stored = || self.stored_input(&path?, target.span, state);
+                Some(content.or(process).or_else(stored).unwrap_or(Input::Unseen(None)))
+            }
         }
     }
 

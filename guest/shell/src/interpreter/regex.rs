@@ -55,6 +55,12 @@ pub(super) fn groups(expression: &str, text: &str) -> Option<Vec<String>> {
     marks.chunks(2).map(part).collect()
 }
 
+/// Whether a text fits an expression; none where that is not told.
+pub(super) fn fits(expression: &str, text: &str) -> Option<bool> {
+    parse(expression).filter(|(parts, _)| parts.len() <= MAX_PARTS && text.len() <= MAX_TEXT)?;
+    Some(groups(expression, text).is_some())
+}
+
 /// Its parts, and how many groups there are.
 fn parse(expression: &str) -> Option<(Vec<Part>, usize)> {
     let mut parts = Vec::new();

@@ -46,7 +46,10 @@ impl Interpreter<'_> {
     ) -> ShellState {
         self.print(None, text.span, None, &state);
         state.use_input();
-        let Some(source) = text.known().map(str::to_owned) else {
+        // What xargs or find puts into a text is a part of it that is not known.
+        let is_filled = matches!(text.value, Value::Unknown { why: Why::Argument, .. });
+        let source = if is_filled { Some(text.text()) } else { text.known() };
+        let Some(source) = source.map(str::to_owned) else {
             let stamp = self.change();
             state.files.doubt_all(stamp);
             return state;
@@ -344,6 +347,13 @@ pub(super) fn arguments(words: &[Word], more: bool) -> Arguments {
 /// A text of a script as a word. The home folder, which it has as `~`, is put in its place; `None` if it is not known here.
 fn effect_word(text: scripts::Text, span: Span, home: Option<&str>) -> Word {
     let (text, known) = match text {
+        // A mark of xargs in a literal.
+        scripts::Text::Known(text) if text.contains(Value::HOLE) => {
+            return Word {
+                value: Value::Unknown { why: Why::Argument, shape: text },
+                ..Word::unknown(Why::Argument, span)
+            };
+        }
         scripts::Text::Known(text) => (text, true),
         scripts::Text::Shape(text) => (text, false),
     };

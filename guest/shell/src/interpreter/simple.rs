@@ -10,7 +10,7 @@ use super::environment::by_environment;
 use super::files::Inside;
 use super::output::{self, Printer};
 use super::places::{
-    behind_link, contents, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real,
+    behind_link, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real, root,
     unlikely_places,
 };
 use super::redirect::Redirected;
@@ -492,9 +492,12 @@ impl Interpreter<'_> {
         let arguments: Option<Vec<&str>> =
             words.iter().skip(1).map(|word| word.known().filter(|_| !word.several)).collect();
         let printed = self.printed(name, arguments.as_deref(), builtin, before, &state);
-        if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
-            let content = arguments.as_deref().and_then(|list| contents(list, before));
-            self.print(content.as_deref(), span, None, &state);
+        let of_files = match (&printed, arguments.as_deref()) {
+            (None, Some(list)) => self.printed_of_files(name, list, before, &state),
+            _ => None,
+        };
+        if let Some(content) = of_files {
+            self.print_content(&content, span, &state);
         } else if let (None, "pwd", Some(["-P"]), Some(folder)) =
             (&printed, name, arguments.as_deref(), before.folders.certain())
         {
@@ -546,7 +549,7 @@ impl Interpreter<'_> {
         let input = match &state.input {
             Input::Text(text, from) => text.text.get(*from..).map(str::to_owned),
             Input::Nothing => Some(String::new()),
-            Input::Inherited | Input::Unseen(_) => None,
+            Input::Inherited | Input::Stored(_) | Input::Unseen(_) => None,
         };
         let printer = self.printer(builtin);
         let printed = arguments
@@ -566,7 +569,7 @@ impl Interpreter<'_> {
             let other = arguments.and_then(|list| output::of(name, list, None, None, Printer::Other));
             self.dialect.beyond |= other.is_none();
         }
-        printed.or_else(|| real(name, arguments?, before))
+        printed.or_else(|| real(name, arguments?, before).or_else(|| root(name, arguments?, before)))
     }
 
     /// `sed -i s/X/Y/ FILE` on a file of the text, or on one of the project that says what a tool runs.
@@ -745,8 +748,7 @@ fn with_text<'c>(command: &'c Command, text: impl Fn(&'c Word) -> Option<(&'c St
     for word in &command.words {
         match text(word) {
             Some((text, shape)) if word.several && shape.chars().eq([Value::HOLE]) => {
-                let parts = text.split_whitespace();
-                other.words.extend(parts.map(|part| Word { at: None, ..Word::new(part, word.span) }));
+                other.words.extend(text.split_whitespace().map(|part| split_off(part, word)));
             }
             _ => other.words.push(filled(word)),
         }
@@ -755,6 +757,14 @@ fn with_text<'c>(command: &'c Command, text: impl Fn(&'c Word) -> Option<(&'c St
         own.target = filled(&redirect.target);
     }
     (!other.words.is_empty() || command.words.is_empty()).then_some(other)
+}
+
+/// One of the words that the shell makes of a text. Of what a file holds it may be a glob.
+fn split_off(part: &str, word: &Word) -> Word {
+    let is_stored = matches!(word.value, Value::Unknown { why: Why::Stored(_), .. });
+    let is_glob = is_stored && part.contains(['*', '?', '[']);
+    let value = if is_glob { Value::Pattern(part.to_owned()) } else { Value::Known(part.to_owned()) };
+    Word { value, several: is_glob, at: None, ..Word::new(part, word.span) }
 }
 
 /// The name of a program in a folder that is not known.

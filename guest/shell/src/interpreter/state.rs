@@ -110,17 +110,25 @@ pub(crate) enum Input {
     Nothing,
     /// This text, from this byte on.
     Text(Rc<Text>, usize),
+    /// What a file holds now that was there before the text. It may hold something else when it is read, and who reads a part of
+    /// it may read any.
+    Stored(Rc<Text>),
     /// What is not known; or the rest of a text that something else may have read a part of.
     Unseen(Option<(Rc<Text>, usize)>),
 }
 
 impl Input {
+    /// Whether it is not known for certain what is read.
+    pub(crate) fn is_unseen(&self) -> bool {
+        matches!(self, Input::Stored(_) | Input::Unseen(_))
+    }
+
     /// It may have been read, or not, by who read this.
     pub(crate) fn or(self, other: &Input) -> Input {
         let rest = |input: &Input| match input {
             Input::Text(text, from) => Some((Rc::clone(text), *from)),
             Input::Unseen(rest) => rest.clone(),
-            Input::Inherited | Input::Nothing => None,
+            Input::Inherited | Input::Nothing | Input::Stored(_) => None,
         };
         if self == *other { self } else { Input::Unseen(rest(&self).filter(|own| Some(own) == rest(other).as_ref())) }
     }
@@ -171,6 +179,8 @@ pub(crate) struct ShellState {
     pub(crate) budget_exceeded: bool,
     /// `$1` and on, with `$0` before them.
     pub(crate) arguments: Arguments,
+    /// How far `getopts` has come in the word whose number is in `OPTIND`.
+    pub(crate) option_at: usize,
     /// What `pushd` has put away, the last one first.
     pub(crate) stack: Option<Shared<Vec<String>>>,
     pub(crate) files: Files,
@@ -230,6 +240,7 @@ impl ShellState {
             budget_exceeded: false,
             // Where nothing is set there are no arguments either.
             arguments: facts.env_complete.then(|| vec![Value::Known("bash".to_owned())]).into(),
+            option_at: 0,
             stack: Some(Shared::default()),
             files: Files::new(facts),
             functions: RedBlackTreeMap::new(),
@@ -492,6 +503,10 @@ impl ShellState {
         self.too_many_vars |= other.too_many_vars;
         self.budget_exceeded |= other.budget_exceeded;
         self.arguments = self.arguments.or(&other.arguments, settled);
+        if self.option_at != other.option_at {
+            self.forget("OPTIND", stamp);
+            self.option_at = 0;
+        }
         let keeps_stack = other.unlikely && !self.unlikely;
         self.stack = self.stack.filter(|stack| keeps_stack || other.stack.as_ref() == Some(stack));
         self.unlikely &= other.unlikely;
@@ -758,6 +773,7 @@ impl ShellState {
             && self.input == other.input
             && self.tracked == other.tracked
             && self.arguments == other.arguments
+            && self.option_at == other.option_at
             && self.stack == other.stack
             && self.has_functions_of(other)
             && self.namerefs == other.namerefs

@@ -44,8 +44,8 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<NestedCommand> {
     } else if !codes.is_empty() {
         let text = join(&codes, "\n");
         if language != Language::Sed || text.known().is_none_or(sed_acts) {
-            // Those of awk and sed are files.
-            let args = if program_first { Vec::new() } else { operands };
+            // Those of sed are files, and its scripts do not name them.
+            let args = if language == Language::Sed { Vec::new() } else { operands };
             found.push(NestedCommand::new(Kind::Inline { language, text, args }, &change));
         }
     } else if program_first || scan.has(OptionRun::File) {

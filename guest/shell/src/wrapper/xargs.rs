@@ -34,8 +34,7 @@ pub(crate) fn xargs(words: &[Word], input: &str) -> Option<Vec<Vec<Word>>> {
     if scan.stopped || scan.unclear || input.len() > MAX_INPUT || words.iter().any(split_later) {
         return None;
     }
-    if [OptionRun::File, OptionRun::Ask, OptionRun::Limit, OptionRun::Bsd].into_iter().any(|meaning| scan.has(meaning))
-    {
+    if [OptionRun::Ask, OptionRun::Limit, OptionRun::Bsd].into_iter().any(|meaning| scan.has(meaning)) {
         return None;
     }
     let delimiter = match scan.values(OptionRun::Delimiter).next_back() {
@@ -106,6 +105,13 @@ pub(crate) fn xargs(words: &[Word], input: &str) -> Option<Vec<Vec<Word>>> {
         template.iter().cloned().chain(group.iter().map(|item| known(item.text.clone(), like))).collect()
     };
     Some(groups.into_iter().map(argv).collect())
+}
+
+/// The file that xargs reads its items from, if its options name one.
+pub(crate) fn xargs_file(words: &[Word]) -> Option<Word> {
+    let row = table::find(basename(words.first()?.known()?)).filter(|row| row.is("xargs"))?;
+    let (scan, _) = Call::new(row, words).scan();
+    scan.values(OptionRun::File).next_back().cloned()
 }
 
 /// An unquoted word that may become several or none.

@@ -12,7 +12,7 @@ use crate::search;
 use crate::world::GuardHost;
 
 /// Programs whose output names files.
-const SEARCHES: &[&str] =
+pub(super) const SEARCHES: &[&str] =
     &["find", "fd", "fdfind", "ls", "locate", "plocate", "tree", "grep", "rg", "du", "printf", "echo"];
 
 /// Programs that do away with the files that they are given.
@@ -35,6 +35,11 @@ impl Evaluation<'_> {
                 let known = subject.command.words.iter().skip(1).filter_map(Word::known);
                 known.flat_map(str::split_whitespace).filter(named)
             };
+            let globs = || subject.command.words.iter().skip(1).filter(|word| matches!(word.value, Value::Pattern(_)));
+            let is_outside = |word: &Word| {
+                let path = absolute(word.value.text(), subject.command.cwd.as_deref().unwrap_or("/"));
+                is_elsewhere(self.map.of(&Value::Pattern(path), false))
+            };
             let printed = matches!(subject.command.program(), Some("printf" | "echo"));
             // A script has listed a folder.
             let told = |(effect, place): (&Effect, &PathZone)| is_listing(effect) && is_elsewhere(*place);
@@ -43,6 +48,7 @@ impl Evaluation<'_> {
             }
             lists
                 && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
+                    || printed && globs().any(is_outside)
                     || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))
         };
         let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);

@@ -45,7 +45,7 @@ fn remedy(why: &Why) -> String {
         }
         Why::ProcessSubstitution => "it is known if the text is in a file that is run by its path".to_owned(),
         Why::Argument => "it is known if the names are given as arguments: sh -c 'head -3 \"$1\"' _ NAME".to_owned(),
-        Why::Number | Why::Expansion | Why::Values(_) | Why::Perhaps(_) => {
+        Why::Number | Why::Expansion | Why::Values(_) | Why::Perhaps(_) | Why::Stored(_) => {
             "it is known if the value is written out".to_owned()
         }
         _ => "it is known if it is written out".to_owned(),

@@ -10,7 +10,7 @@ use crate::interpreter::places::{made_up, other_below};
 use crate::interpreter::state::{ShellState, Status};
 use crate::shared::Shared;
 use toolgate_shell_syntax::path::absolute;
-use toolgate_shell_syntax::word::{Span, Value, Word};
+use toolgate_shell_syntax::word::{Span, Value, Word, is_name};
 
 /// Longest path that a system takes, in bytes; changing to a longer one fails.
 const MAX_PATH: usize = 4_096;
@@ -22,6 +22,13 @@ const MAX_PLACES: usize = 8;
 const MAX_LEVELS: usize = 32;
 
 impl Interpreter<'_> {
+    /// The folder that a variable of this name has, where there is no folder of the name.
+    fn named_folder(&self, name: &str, state: &ShellState) -> Option<String> {
+        let folder = state.known(name).filter(|_| self.cdable && is_name(name))?;
+        let own = absolute(name, state.folders.certain()?);
+        (state.files.look(&own) != Presence::Folder).then_some(folder)
+    }
+
     pub(super) fn cd(&mut self, arguments: &[Word], span: Span, state: ShellState) -> Ends {
         let (letters, operands) = options(arguments);
         let physical = letters.rfind(['P', 'L']).map(|at| letters[at..].starts_with('P'));
@@ -63,6 +70,7 @@ impl Interpreter<'_> {
                 None => return self.cd_other(made_up(&word.value, &state), state),
             },
         };
+        let target = self.named_folder(&target, &state).unwrap_or(target);
         let cdpath = state.get("CDPATH").is_some_and(|variable| match &variable.content {
             Content::Unset => false,
             Content::Text(value) => value.known() != Some(""),

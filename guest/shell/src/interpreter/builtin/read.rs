@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use super::{options, texts_of_options};
-use crate::abstract_value::{Content, Variable};
+use crate::abstract_value::{Content, Text, Variable};
 use crate::interpreter::Interpreter;
 use crate::interpreter::ends::Ends;
 use crate::interpreter::state::{Input, ShellState, Status};
-use toolgate_shell_syntax::word::{Value, Word, is_name};
+use crate::interpreter::stored::any_line;
+use toolgate_shell_syntax::word::{Value, Why, Word, is_name};
 
 /// More lines than this are not put into a list.
 const MAX_LINES: usize = 256;
@@ -15,6 +16,8 @@ const MAX_LINES: usize = 256;
 /// What `read` is told.
 struct ReadOptions {
     names: Vec<String>,
+    /// All words go into one array.
+    array: bool,
     /// A backslash is a letter like any other.
     raw: bool,
     /// Nothing is asked for that is not followed.
@@ -26,7 +29,7 @@ struct ReadOptions {
 impl ReadOptions {
     /// Nothing if a word is not known.
     fn of(arguments: &[Word]) -> Option<Self> {
-        let mut told = ReadOptions { names: Vec::new(), raw: false, plain: true, delimiter: Some('\n') };
+        let mut told = ReadOptions { names: Vec::new(), array: false, raw: false, plain: true, delimiter: Some('\n') };
         let mut at = 0;
         while let Some(word) = arguments.get(at) {
             let text = word.known().filter(|_| !word.several)?;
@@ -38,14 +41,17 @@ impl ReadOptions {
             };
             for (index, letter) in letters.char_indices() {
                 told.raw |= letter == 'r';
-                told.plain &= matches!(letter, 'r' | 's' | 'p' | 'e' | 't' | 'd' | '-');
+                told.plain &= matches!(letter, 'a' | 'r' | 's' | 'p' | 'e' | 't' | 'd' | '-');
                 if "adinNptu".contains(letter) {
                     // The rest of the word, or the next one, is its value.
                     let rest = &letters[index + 1..];
                     let value = if rest.is_empty() { arguments.get(at).and_then(Word::known) } else { Some(rest) };
                     at += usize::from(rest.is_empty());
                     match letter {
-                        'a' => told.names.extend(value.map(str::to_owned)),
+                        'a' => {
+                            told.names.extend(value.map(str::to_owned));
+                            told.array = true;
+                        }
                         'd' => {
                             told.delimiter = value.and_then(|value| value.chars().next());
                             told.plain &= value.is_some();
@@ -80,7 +86,7 @@ impl ReadOptions {
                 let rest = if sure { Input::Text(rest.0, rest.1) } else { Input::Unseen(Some(rest)) };
                 readable.then(|| (line.to_owned(), rest, found))
             }
-            Input::Inherited | Input::Unseen(None) => None,
+            Input::Inherited | Input::Stored(_) | Input::Unseen(None) => None,
         }
     }
 }
@@ -93,6 +99,12 @@ impl Interpreter<'_> {
             state.input = Input::Unseen(None);
             return Ends::with(state, Status::Unknown);
         };
+        if let Input::Stored(text) = &state.input
+            && told.plain
+        {
+            let text = Rc::clone(text);
+            return self.read_stored(&told, &text, state);
+        }
         let taken = told.take(&state.input);
         let sure = !matches!(state.input, Input::Unseen(_));
         let names = &mut told.names;
@@ -119,6 +131,17 @@ impl Interpreter<'_> {
             Some(single) => c == single,
             None => ifs.as_deref().is_some_and(|ifs| ifs.contains(c)),
         };
+        if told.array && names.iter().all(|name| is_name(name)) {
+            let parts = line.split(blank).filter(|part| single.is_some() || !part.is_empty());
+            let parts: Vec<Value> = parts.map(|part| Value::Known(part.to_owned())).collect();
+            let stamp = self.change();
+            for name in names.iter() {
+                let content =
+                    if sure { Content::Array(Rc::new(parts.clone())) } else { Content::Unknown(Why::Expansion) };
+                state.put(name, Variable { content, exported: Some(false), ..Variable::unknown(name) }, stamp);
+            }
+            return Ends::with(state, Status::Unknown);
+        }
         let trims = !whole && single.is_none();
         let mut rest = if trims { line.trim_matches(blank) } else { line.as_str() };
         // One separator at the end of the last value is not a part of it.
@@ -143,6 +166,31 @@ impl Interpreter<'_> {
         }
         // At the end of the text there is nothing more, whoever has read it.
         Ends::with(state, if sure || !found { Status::of(Some(found)) } else { Status::Unknown })
+    }
+
+    /// `read` of a file that was there before the text: any of its lines.
+    fn read_stored(&mut self, told: &ReadOptions, text: &Text, mut state: ShellState) -> Ends {
+        let whole = ["REPLY".to_owned()];
+        let names = if told.names.is_empty() { &whole[..] } else { &told.names };
+        let ifs = state.ifs().unwrap_or_default();
+        let parts = |line: &str| -> Vec<String> {
+            let blank = |c: char| ifs.contains(c);
+            let most = if told.array { usize::MAX } else { names.len() };
+            let parts = line.trim_matches(|c: char| c.is_whitespace() && blank(c)).splitn(most, blank);
+            parts.map(|part| part.trim_matches(blank).to_owned()).collect()
+        };
+        let stamp = self.change();
+        for (index, name) in names.iter().enumerate() {
+            state.forget(name, stamp);
+            let any = any_line(text, told.delimiter.unwrap_or('\0'), |line| match told.array {
+                true => parts(line),
+                false => parts(line).get(index).cloned().into_iter().collect(),
+            });
+            if let (Some(why), Some(variable)) = (any, state.get(name).cloned()) {
+                state.put(name, Variable { content: Content::Unknown(why), ..variable }, stamp);
+            }
+        }
+        Ends::with(state, Status::Unknown)
     }
 
     /// `mapfile -t NAME` of an input that is known. Whether it is one.
@@ -180,10 +228,17 @@ impl Interpreter<'_> {
         if self.fills(arguments, state) {
             return Status::Success;
         }
+        let stored = match &state.input {
+            Input::Stored(text) => any_line(text, '\n', |line| vec![line.to_owned()]),
+            _ => None,
+        };
         let (_, names) = options(arguments);
         let name = names.last().and_then(Word::known).filter(|name| is_name(name)).unwrap_or("MAPFILE");
         let stamp = self.change();
         state.forget(name, stamp);
+        if let (Some(why), Some(variable)) = (stored, state.get(name).cloned()) {
+            state.put(name, Variable { content: Content::Unknown(why), ..variable }, stamp);
+        }
         if arguments.iter().any(|word| word.known().is_none()) {
             state.doubt_vars(stamp);
         }

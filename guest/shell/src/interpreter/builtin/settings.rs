@@ -1,7 +1,10 @@
 //! `set` and `shopt`: the options of the shell, and its arguments.
 
-use crate::abstract_value::Arguments;
+use std::rc::Rc;
+
+use crate::abstract_value::{Arguments, Content, Variable};
 use crate::interpreter::Interpreter;
+use crate::interpreter::arguments::{argument, is_open_ended};
 use crate::interpreter::state::{Errexit, ShellState, Status};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
@@ -9,6 +12,11 @@ impl Interpreter<'_> {
     pub(super) fn set(&mut self, arguments: &[Word], span: Span, state: &mut ShellState) -> Status {
         if matches!(arguments.last().map(Word::text), None | Some("-o" | "+o")) {
             self.print(None, span, None, state);
+        }
+        if let Some([option, name, values @ ..]) = arguments.get(..arguments.len()).filter(|_| self.is_korn())
+            && let (Some("-A" | "+A"), Some(name)) = (option.known(), name.known())
+        {
+            return self.set_array(name, values, state);
         }
         let mut at = 0;
         while let Some(word) = arguments.get(at) {
@@ -62,6 +70,27 @@ impl Interpreter<'_> {
         Status::Success
     }
 
+    /// Whether the shell may be ksh, mksh or zsh.
+    fn is_korn(&self) -> bool {
+        let named = self.via.last().is_some_and(|via| matches!(via.as_str(), "ksh" | "mksh" | "zsh"));
+        named || self.dialect.may_be_zsh
+    }
+
+    /// `set -A NAME WORD ..` of ksh and zsh: an array.
+    fn set_array(&mut self, name: &str, values: &[Word], state: &mut ShellState) -> Status {
+        let values = match values {
+            [first, rest @ ..] if first.known() == Some("--") => rest,
+            values => values,
+        };
+        let content = match values.iter().any(is_open_ended) {
+            true => Content::Unknown(Why::Variable(name.to_owned())),
+            false => Content::Array(Rc::new(values.iter().map(argument).collect())),
+        };
+        let stamp = self.change();
+        state.put(name, Variable { content, exported: Some(false), ..Variable::unknown(name) }, stamp);
+        Status::Success
+    }
+
     pub(super) fn shopt(&mut self, arguments: &[Word], state: &mut ShellState) -> Status {
         let named = |name: &str| arguments.iter().any(|word| word.known() == Some(name));
         if named("expand_aliases") {
@@ -76,6 +105,7 @@ impl Interpreter<'_> {
             state.errexit = Errexit::Perhaps;
         }
         self.execfail |= any || named("execfail");
+        self.cdable |= named("cdable_vars");
         Status::Unknown
     }
 }

@@ -4,6 +4,7 @@ use super::exit_of;
 use crate::command::Joiner;
 use crate::interpreter::ends::Ends;
 use crate::interpreter::state::{Input, NOWHERE, ShellState, Status};
+use crate::interpreter::stored::any_word;
 use crate::interpreter::{Frame, FrameKind, Interpreter};
 use toolgate_shell_syntax::syntax::{List, Word as Written};
 use toolgate_shell_syntax::word::{Value, Why};
@@ -261,7 +262,7 @@ impl Interpreter<'_> {
             }
             let many = index >= MAX_ROUNDS || self.commands.len() >= MANY_COMMANDS;
             if item.several || select || many {
-                let value = if many { Value::hole(Why::TooMuch) } else { item.value.clone() };
+                let value = if many { Value::hole(Why::TooMuch) } else { any_word(item) };
                 // The variable is set to one name after the other; there may be none.
                 let mut condition = |interpreter: &mut Self, mut state: ShellState| {
                     interpreter.assign(name, value.clone(), &mut state);

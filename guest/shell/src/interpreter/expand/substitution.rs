@@ -33,6 +33,7 @@ impl Interpreter<'_> {
         let value = |text: &str| text.replace('\0', "").trim_end_matches('\n').to_owned();
         match output {
             Printed::Known(text) => Value::Known(value(&text.text)),
+            Printed::Stored(text) => Value::hole(Why::Stored(vec![value(&text.text)])),
             Printed::Perhaps(texts) => Value::hole(Why::Perhaps(texts.iter().map(|text| value(text)).collect())),
             Printed::Unknown => {
                 let value = self.temporary(first, state).or_else(|| self.around_temporary(first, state));
@@ -143,9 +144,11 @@ impl Interpreter<'_> {
         };
         let path = toolgate_shell_syntax::path::absolute(target, folder);
         let content = state.files.made(&path).and_then(|made| made.content.clone());
-        Some(match content {
-            Some(content) => Value::Known(content.text.trim_end_matches('\n').to_owned()),
-            None => Value::hole(Why::CommandOutput),
+        let text = |text: &str| text.trim_end_matches('\n').to_owned();
+        Some(match (content, self.stored(&path, state)) {
+            (Some(content), _) => Value::Known(text(&content.text)),
+            (None, Some(stored)) => Value::hole(Why::Stored(vec![text(&stored)])),
+            (None, None) => Value::hole(Why::CommandOutput),
         })
     }
 }

@@ -157,7 +157,10 @@ impl Interpreter<'_> {
                 Ends::with(after, Status::Unknown)
             }
             None => {
-                let shell = self.process(&own, arguments);
+                let mut shell = self.process(&own, arguments);
+                if let Some(file) = arguments.first() {
+                    self.stands_in(file, &mut shell);
+                }
                 // The shell that is given the file by name, if the file is not run by its own.
                 let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
                 let runner = runner.filter(|name| arguments.first().and_then(Word::known) != Some(name));

@@ -123,6 +123,8 @@ impl Interpreter<'_> {
         own.errexit = Errexit::Off;
         (own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false);
         own.status = Status::Success;
+        own.remove("OPTIND", stamp);
+        own.option_at = 0;
         own
     }
 }
