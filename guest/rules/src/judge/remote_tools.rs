@@ -57,6 +57,9 @@ const DATABASES: &[&str] = &[
 /// Keys of code that a tool runs.
 const CODE: &[&str] = &["body", "code", "expression", "program", "snippet", "source", "text"];
 
+/// Those that hold code whatever the tool is called.
+const UNNAMED: &[&str] = &["source", "sourcecode"];
+
 /// More words than [`tools::RUNS`] in the name of a tool that runs code.
 const EVALUATES: &[&str] = &["evaluate"];
 
@@ -257,6 +260,9 @@ fn commands(words: &[String], inputs: &[Field]) -> Vec<String> {
         }
         if let Some(runner) = language.filter(|_| CODE.contains(&key)) {
             found.push(format!("{runner} {text}"));
+        } else if runs && UNNAMED.contains(&key) {
+            // Of a language that nobody names, one of the two that are run so.
+            found.extend(["python3 -c", "node -e"].map(|runner| format!("{runner} {text}")));
         }
         if says(&["redis", "valkey"]) && matches!(key, "command" | "cmd") {
             found.push(format!("redis-cli {text}"));
@@ -276,8 +282,18 @@ fn client(says: &dyn Fn(&[&str]) -> bool) -> &'static str {
     }
 }
 
-/// The command that a tool is called after: `git_push {"force": true}`.
-fn named_after(words: &[String], inputs: &[Field]) -> Option<String> {
+/// The commands that a tool is called after: `git_push {"force": true}`. A mode may be an option or the word of a subcommand:
+/// `git_reset {"mode": "hard"}`, `git_stash {"mode": "clear"}`.
+fn named_after(words: &[String], inputs: &[Field]) -> Vec<String> {
+    let as_option = |mode: &str| format!("--{}", quoted(mode.trim_start_matches('-')));
+    let with = |mode: &dyn Fn(&str) -> String| command_of(words, inputs, mode);
+    let mut found: Vec<String> = with(&as_option).into_iter().chain(with(&|mode: &str| quoted(mode))).collect();
+    found.dedup();
+    found
+}
+
+/// One of them, with what a mode stands for.
+fn command_of(words: &[String], inputs: &[Field], mode: &dyn Fn(&str) -> String) -> Option<String> {
     /// Keys that say where it works, and not on what.
     const WHERE: &[&str] =
         &["context", "cwd", "namespace", "repo", "repopath", "repository", "workdir", "workingdirectory"];
@@ -293,7 +309,7 @@ fn named_after(words: &[String], inputs: &[Field]) -> Option<String> {
         match field.value.as_str() {
             "true" => command.push(format!("--{}", field.name.rsplit('.').next()?.replace('_', "-"))),
             "false" | "" => {}
-            value if OPTIONS.contains(&key.as_str()) => command.push(format!("--{}", quoted(value))),
+            value if OPTIONS.contains(&key.as_str()) => command.push(mode(value)),
             value if !WHERE.contains(&key.as_str()) && !value.contains('\n') => command.push(quoted(value)),
             _ => {}
         }

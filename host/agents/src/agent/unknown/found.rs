@@ -237,9 +237,10 @@ impl Found {
         if !files.is_empty() {
             self.paths.extend(files);
         } else if is(URL_KEYS, key) {
-            // Some readers take a path as well.
+            // Some readers take a path as well, and with it what they write.
             if text.trim_start().starts_with(['/', '~', '.']) {
-                self.named.push(field(text.to_owned()));
+                let places = if self.content { &mut self.paths } else { &mut self.named };
+                places.push(field(text.to_owned()));
             }
         } else if is_path(key) && !text.starts_with("http://") && !text.starts_with("https://") {
             // What is fetched from elsewhere is no path here.
