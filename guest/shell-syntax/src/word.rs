@@ -110,7 +110,7 @@ impl fmt::Display for Why {
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
             Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is unknown"),
             Why::Perhaps(texts) => write!(f, "it may be {}, or something else", texts.join(" or ")),
-            Why::Stored(_) => f.write_str("it is what a file holds"),
+            Why::Stored(_) => f.write_str("it is the content of a file"),
             Why::Default(text) => write!(f, "it is {text} unless the environment overrides it"),
             Why::Number => f.write_str("it is a number known only at run time"),
             Why::Values(name) => write!(f, "${name} has too many possible values"),
