@@ -244,6 +244,10 @@ f() { declare -g gl=1; declare lo=2; }; f; touch "g${gl-}" "l${lo-none}"
 printf -v x '%02d-%s' 7 seven; touch "$x"; mapfile -t lines < list; touch "m-${lines[1]}"; IFS=, read -r a b < data.csv; touch "r-$b"
 #### getopts
 set -- -a -o val rest; while getopts ao: opt; do touch "opt-$opt-${OPTARG-}"; done; shift $((OPTIND-1)); touch "$1"
+#### getopts: the end of the options
+set -- -a -- -rest; OPTARG=old; while getopts a opt; do touch "a${OPTARG-none}"; done; touch "b${OPTARG-none}"; shift $((OPTIND-1)); touch -- "$1"
+#### getopts: what is not meant
+getopts :ao: opt -z; touch "c$opt${OPTARG-none}"; OPTIND=1; getopts ao: opt -z; touch "d$opt${OPTARG-none}"
 #### set -e: stops
 set -e; touch a1; false; touch never
 #### set -e: conditions do not stop
