@@ -225,16 +225,7 @@ impl Evaluator {
             Act::Trees => every(self, args, 0, |path| ScriptEffectKind::Delete { path, recursive: true }),
             Act::Move => pairs(self, args, |from, to| ScriptEffectKind::Move { from, to }),
             Act::Copy => pairs(self, args, |from, to| ScriptEffectKind::Copy { from, to }),
-            Act::Link => {
-                // Of a relative one it is not known from where.
-                let (leads, at) = super::arguments::paths(args, 0);
-                for path in leads {
-                    if matches!(&path, Text::Known(text) if text.starts_with(['/', '~'])) {
-                        self.effect(ScriptEffectKind::Read(path), &at);
-                    }
-                }
-                each(self, args, 1, |path| ScriptEffectKind::Create { path, folder: false })
-            }
+            Act::Link => self.link(args),
             Act::HardLink => {
                 each(self, args, 0, ScriptEffectKind::HardLink);
                 each(self, args, 1, |path| ScriptEffectKind::Create { path, folder: false })
@@ -249,19 +240,7 @@ impl Evaluator {
                 let mode = mode(args, 1);
                 every(self, args, 1, |path| ScriptEffectKind::Mode { path, mode: mode.clone() })
             }
-            Act::Chdir => {
-                if args.values.is_empty() {
-                    self.effect(ScriptEffectKind::Chdir(Text::Known("~".to_owned())), &args.at);
-                }
-                let value = each(self, args, 0, ScriptEffectKind::Chdir);
-                // Ruby's `Dir.chdir("x") { .. }` comes back, but what the block does is done there.
-                let block = args.values.iter().find(|arg| matches!(arg.value, Value::Function(_))).cloned();
-                if let Some(block) = block.filter(|_| self.language == Language::Ruby) {
-                    self.call(block.value, Args::of(Vec::new(), args.at.clone()));
-                    self.effect(ScriptEffectKind::Chdir(Text::Shape(HOLE.to_string())), &args.at);
-                }
-                value
-            }
+            Act::Chdir => self.change_folder(args),
             Act::Shell(at) => {
                 shells(self, arg(args, at));
                 Value::Unknown
@@ -278,35 +257,68 @@ impl Evaluator {
                 run(self, args.values.iter().skip(from).map(|arg| arg.value.clone()).collect(), &args.at);
                 Value::Unknown
             }
-            Act::Exec(at) => {
-                let program = argument(args, at);
-                let mut argv = argument(args, at + 1).items();
-                if argv.is_empty() || self.language == Language::Php {
-                    argv.insert(0, program);
-                } else if let Some(first) = argv.first_mut() {
-                    *first = program;
-                }
-                run(self, argv, &args.at);
-                Value::Unknown
-            }
+            Act::Exec(at) => self.exec(args, at),
             Act::Eval(at) => {
                 evals(self, arg(args, at));
                 Value::Unknown
             }
-            Act::Send(at) => {
-                let value = match argument(args, at) {
-                    Value::List(values) => values.into_iter().next().unwrap_or(Value::Unknown),
-                    value => value,
-                };
-                let at = arg(args, at).map_or(args.at.clone(), |arg| arg.at);
-                for text in value.texts() {
-                    self.effect(ScriptEffectKind::Send(value::path(&text)), &at);
-                }
-                Value::Unknown
-            }
+            Act::Send(at) => self.send(args, at),
             Act::Other(name) => dispatch::handler(name)(self, args),
             Act::Value(name) => dispatch::pure(name)(args),
         }
+    }
+
+    /// A symbolic link: what it leads to, and where it is.
+    fn link(&mut self, args: &Args) -> Value {
+        // Of a relative one it is not known from where.
+        let (leads, at) = super::arguments::paths(args, 0);
+        for path in leads {
+            if matches!(&path, Text::Known(text) if text.starts_with(['/', '~'])) {
+                self.effect(ScriptEffectKind::Read(path), &at);
+            }
+        }
+        each(self, args, 1, |path| ScriptEffectKind::Create { path, folder: false })
+    }
+
+    /// Another working folder.
+    fn change_folder(&mut self, args: &Args) -> Value {
+        if args.values.is_empty() {
+            self.effect(ScriptEffectKind::Chdir(Text::Known("~".to_owned())), &args.at);
+        }
+        let value = each(self, args, 0, ScriptEffectKind::Chdir);
+        // Ruby's `Dir.chdir("x") { .. }` comes back, but what the block does is done there.
+        let block = args.values.iter().find(|arg| matches!(arg.value, Value::Function(_))).cloned();
+        if let Some(block) = block.filter(|_| self.language == Language::Ruby) {
+            self.call(block.value, Args::of(Vec::new(), args.at.clone()));
+            self.effect(ScriptEffectKind::Chdir(Text::Shape(HOLE.to_string())), &args.at);
+        }
+        value
+    }
+
+    /// A program that is named beside its arguments.
+    fn exec(&mut self, args: &Args, at: usize) -> Value {
+        let program = argument(args, at);
+        let mut argv = argument(args, at + 1).items();
+        if argv.is_empty() || self.language == Language::Php {
+            argv.insert(0, program);
+        } else if let Some(first) = argv.first_mut() {
+            *first = program;
+        }
+        run(self, argv, &args.at);
+        Value::Unknown
+    }
+
+    /// A request to the host that an argument names.
+    fn send(&mut self, args: &Args, at: usize) -> Value {
+        let value = match argument(args, at) {
+            Value::List(values) => values.into_iter().next().unwrap_or(Value::Unknown),
+            value => value,
+        };
+        let at = arg(args, at).map_or(args.at.clone(), |arg| arg.at);
+        for text in value.texts() {
+            self.effect(ScriptEffectKind::Send(value::path(&text)), &at);
+        }
+        Value::Unknown
     }
 
     /// What a call means that is made on a value that nothing is known of.

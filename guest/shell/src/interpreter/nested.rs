@@ -97,16 +97,7 @@ impl Interpreter<'_> {
             let mut enters = Some(true);
             if !in_place {
                 self.surroundings(&change, &mut own);
-                if matches!(change.cwd, Some(Directory::Word(_)))
-                    && own.files.informed()
-                    && let Some(folder) = own.folders.certain()
-                {
-                    enters = match own.files.sure(folder) {
-                        Presence::Folder => Some(true),
-                        Presence::Unknown => None,
-                        _ => Some(false),
-                    };
-                }
+                enters = enters_folder(&change, &own);
             }
             own.never |= enters == Some(false);
             let perhaps = perhaps || enters.is_none();
@@ -133,36 +124,27 @@ impl Interpreter<'_> {
             if matches!(name.as_str(), "find" | "fd" | "fdfind") {
                 self.found(slot);
             }
-            if in_place {
-                let end = ends.join(self);
-                status = end.status;
-                state = if perhaps { state.clone().merge(end, self.change()) } else { end };
-            } else {
-                let end = ends.join(self);
-                status = if perhaps { Status::Unknown } else { end.status };
-                if perhaps {
+            let end = ends.join(self);
+            status = if perhaps && !in_place { Status::Unknown } else { end.status };
+            state = match (in_place, perhaps) {
+                (true, false) => end,
+                (true, true) => state.clone().merge(end, self.change()),
+                (false, true) => {
                     let mut after = state.clone();
                     after.files = end.files;
-                    state = state.merge(after, self.change());
-                } else {
+                    state.merge(after, self.change())
+                }
+                (false, false) => {
                     self.after_subshell(&mut state, end);
+                    state
                 }
-                if name != "find" {
-                    state.use_input();
-                }
+            };
+            if !in_place && name != "find" {
+                state.use_input();
             }
             if replaces && !state.never {
                 state.status = status;
-                // What replaces the shell does not come back to its trap; what is not found does.
-                let mut traps = state.traps();
-                let there = words.get(1).and_then(Word::known).is_some_and(|program| is_there(program, &state));
-                if there && self.runs(&state) == Runs::Certainly {
-                    traps.clear();
-                }
-                traps.push(None);
-                state.traps = Some(Rc::new(traps));
-                let stays = self.execfail && !there;
-                self.leaves_shell(&mut state, stays);
+                self.replace_shell(words, &mut state);
             }
         }
         if !single || matches!(name.as_str(), "timeout" | "xargs" | "find" | "sudo" | "su" | "ssh") {
@@ -170,6 +152,20 @@ impl Interpreter<'_> {
         }
         self.sequential(words, &mut state);
         Ends::with(state, status)
+    }
+
+    /// What comes after a program that takes the place of the shell: `exec`.
+    fn replace_shell(&mut self, words: &[Word], state: &mut ShellState) {
+        // What replaces the shell does not come back to its trap; what is not found does.
+        let mut traps = state.traps();
+        let there = words.get(1).and_then(Word::known).is_some_and(|program| is_there(program, state));
+        if there && self.runs(state) == Runs::Certainly {
+            traps.clear();
+        }
+        traps.push(None);
+        state.traps = Some(Rc::new(traps));
+        let stays = self.execfail && !there;
+        self.leaves_shell(state, stays);
     }
 
     /// What happens to something that `find` finds happens below the folders that it looks in.
@@ -488,6 +484,20 @@ impl Interpreter<'_> {
             state.input = Input::Unseen(None);
         }
         self.run(slot, command, lookup, &before, state)
+    }
+}
+
+/// Whether the folder that a command is run in is there; none where that is not known.
+fn enters_folder(change: &ContextChange, state: &ShellState) -> Option<bool> {
+    let Some(Directory::Word(_)) = change.cwd else { return Some(true) };
+    if !state.files.informed() {
+        return Some(true);
+    }
+    let Some(folder) = state.folders.certain() else { return Some(true) };
+    match state.files.sure(folder) {
+        Presence::Folder => Some(true),
+        Presence::Unknown => None,
+        _ => Some(false),
     }
 }
 

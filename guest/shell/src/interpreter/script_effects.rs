@@ -182,39 +182,7 @@ impl Interpreter<'_> {
                 let words = vec![scripts::Text::Known("chmod".to_owned()), scripts::Text::Known(mode), path];
                 self.script_effect(language, setting, ScriptEffectKind::Run(words), span, state)
             }
-            ScriptEffectKind::Shell(text) => {
-                let text = word(text);
-                self.doubting(true, |interpreter| {
-                    interpreter.inside("sh", |interpreter| {
-                        if text.known().is_none() {
-                            let slot = interpreter.reserve();
-                            let mut command = Command::bare(
-                                vec![Word::new("sh", span), Word::new("-c", span), text.clone()],
-                                span,
-                                0,
-                            );
-                            command.unseen_script = true;
-                            let before = state.clone();
-                            interpreter.record(slot, command, &before, &mut state);
-                            return;
-                        }
-                        let shell = interpreter.process(&state, &[Word::new("sh", span)]);
-                        let fine = interpreter.failure.is_none();
-                        let end = interpreter.text_in(&text, Reader::Sh, shell, state.clone()).join(interpreter);
-                        state.files = end.files;
-                        // What a stored program builds is read roughly; if no shell text comes of it, it is not known.
-                        if fine
-                            && interpreter.preexisting
-                            && !interpreter.exhausted
-                            && interpreter.failure.take().is_some()
-                        {
-                            let stamp = interpreter.change();
-                            state.files.doubt_all(stamp);
-                        }
-                    });
-                });
-                state
-            }
+            ScriptEffectKind::Shell(text) => self.script_shell(&word(text), span, state),
             ScriptEffectKind::Run(list) => {
                 let words: Vec<Word> = list.into_iter().map(word).collect();
                 let own = state.clone();
@@ -224,38 +192,8 @@ impl Interpreter<'_> {
                 state.files = end.files;
                 state
             }
-            ScriptEffectKind::In { folder, what } => {
-                if !is_told(&folder, &what, span, &state) {
-                    let text = scripts::Text::Shape(Value::HOLE.to_string());
-                    return self.script_effect(language, setting, ScriptEffectKind::Shell(text), span, state);
-                }
-                let outer = state.folders.clone();
-                if let scripts::Text::Known(_) = folder {
-                    state = self.script_effect(language, setting, ScriptEffectKind::Chdir(folder), span, state);
-                } else {
-                    // It may be the same one: what the text has put there is run there.
-                    (state.folders.known, state.folders.open) = (false, true);
-                }
-                let stamp = self.change();
-                state.files.leave_folder(stamp);
-                state = self.script_effect(language, setting, *what, span, state);
-                state.folders = outer;
-                let stamp = self.change();
-                state.files.leave_folder(stamp);
-                state
-            }
-            ScriptEffectKind::Eval(text) => {
-                let text = word(text);
-                if text.known().is_none() {
-                    let stamp = self.change();
-                    state.files.doubt_all(stamp);
-                    return state;
-                }
-                let name = self.via.last().cloned().unwrap_or_default();
-                self.inside(&name, |interpreter| {
-                    interpreter.source(language, &text, setting.clone(), scripts::read_part, state)
-                })
-            }
+            ScriptEffectKind::In { folder, what } => self.script_inside(language, setting, folder, *what, span, state),
+            ScriptEffectKind::Eval(text) => self.script_eval(language, setting, &word(text), state),
             ScriptEffectKind::Load(path) => self.load(language, setting, &word(path), state),
             ScriptEffectKind::Chdir(path) => {
                 let path = word(path);
@@ -266,26 +204,100 @@ impl Interpreter<'_> {
                 };
                 state
             }
-            what => {
-                let slot = self.reserve();
-                let before = state.clone();
-                let command = Command::bare(Vec::new(), span, 0);
-                self.record(slot, command, &before, &mut state);
-                let effects = effects_of(what, span, &before, home.as_deref());
-                if self.elsewhere {
-                    let effects = if self.fresh { Vec::new() } else { effects };
-                    if let Some(command) = self.commands.get_mut(slot) {
-                        command.effects_elsewhere = effects;
-                    }
-                } else if self.runs(&before) != Runs::Never {
-                    self.apply(&effects, &mut state);
-                    if let Some(command) = self.commands.get_mut(slot) {
-                        command.effects = effects;
-                    }
+            what => self.script_file_effect(what, span, state),
+        }
+    }
+
+    /// A text that a script gives to a shell.
+    fn script_shell(&mut self, text: &Word, span: Span, mut state: ShellState) -> ShellState {
+        self.doubting(true, |interpreter| {
+            interpreter.inside("sh", |interpreter| {
+                if text.known().is_none() {
+                    let slot = interpreter.reserve();
+                    let mut command =
+                        Command::bare(vec![Word::new("sh", span), Word::new("-c", span), text.clone()], span, 0);
+                    command.unseen_script = true;
+                    let before = state.clone();
+                    interpreter.record(slot, command, &before, &mut state);
+                    return;
                 }
-                state
+                let shell = interpreter.process(&state, &[Word::new("sh", span)]);
+                let fine = interpreter.failure.is_none();
+                let end = interpreter.text_in(text, Reader::Sh, shell, state.clone()).join(interpreter);
+                state.files = end.files;
+                // What a stored program builds is read roughly; if no shell text comes of it, it is not known.
+                if fine && interpreter.preexisting && !interpreter.exhausted && interpreter.failure.take().is_some() {
+                    let stamp = interpreter.change();
+                    state.files.doubt_all(stamp);
+                }
+            });
+        });
+        state
+    }
+
+    /// What a script does in another folder and comes back from.
+    fn script_inside(
+        &mut self,
+        language: Language,
+        setting: &Setting,
+        folder: scripts::Text,
+        what: ScriptEffectKind,
+        span: Span,
+        mut state: ShellState,
+    ) -> ShellState {
+        if !is_told(&folder, &what, span, &state) {
+            let text = scripts::Text::Shape(Value::HOLE.to_string());
+            return self.script_effect(language, setting, ScriptEffectKind::Shell(text), span, state);
+        }
+        let outer = state.folders.clone();
+        if let scripts::Text::Known(_) = folder {
+            state = self.script_effect(language, setting, ScriptEffectKind::Chdir(folder), span, state);
+        } else {
+            // It may be the same one: what the text has put there is run there.
+            (state.folders.known, state.folders.open) = (false, true);
+        }
+        let stamp = self.change();
+        state.files.leave_folder(stamp);
+        state = self.script_effect(language, setting, what, span, state);
+        state.folders = outer;
+        let stamp = self.change();
+        state.files.leave_folder(stamp);
+        state
+    }
+
+    /// A text that a script has its own interpreter run.
+    fn script_eval(&mut self, language: Language, setting: &Setting, text: &Word, mut state: ShellState) -> ShellState {
+        if text.known().is_none() {
+            let stamp = self.change();
+            state.files.doubt_all(stamp);
+            return state;
+        }
+        let name = self.via.last().cloned().unwrap_or_default();
+        self.inside(&name, |interpreter| {
+            interpreter.source(language, text, setting.clone(), scripts::read_part, state)
+        })
+    }
+
+    /// What a script does to a file or sends.
+    fn script_file_effect(&mut self, what: ScriptEffectKind, span: Span, mut state: ShellState) -> ShellState {
+        let home = state.known("HOME");
+        let slot = self.reserve();
+        let before = state.clone();
+        let command = Command::bare(Vec::new(), span, 0);
+        self.record(slot, command, &before, &mut state);
+        let effects = effects_of(what, span, &before, home.as_deref());
+        if self.elsewhere {
+            let effects = if self.fresh { Vec::new() } else { effects };
+            if let Some(command) = self.commands.get_mut(slot) {
+                command.effects_elsewhere = effects;
+            }
+        } else if self.runs(&before) != Runs::Never {
+            self.apply(&effects, &mut state);
+            if let Some(command) = self.commands.get_mut(slot) {
+                command.effects = effects;
             }
         }
+        state
     }
 }
 
