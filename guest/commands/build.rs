@@ -31,6 +31,9 @@ struct Spec {
     #[serde(default)]
     secrets: BTreeMap<String, String>,
     rules: Option<Rules>,
+    loads: Option<Loads>,
+    /// Options whose values are files of statements, where it is the client of a database.
+    statements: Option<Vec<String>>,
     /// Its long options have one dash, though no other key says so.
     #[serde(default)]
     one_dash: bool,
@@ -122,6 +125,24 @@ struct Rules {
     own: bool,
     #[serde(default)]
     exact: Vec<String>,
+}
+
+/// Which files it runs a part of besides its script.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Loads {
+    /// How they are read: a language, `cmake`, or `lines`.
+    #[serde(rename = "as")]
+    reads: String,
+    /// Of `lines`: the option whose value each line might be.
+    each: Option<String>,
+    #[serde(default)]
+    options: Vec<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    #[serde(default)]
+    tests: bool,
+    tests_with: Option<String>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -330,7 +351,55 @@ impl Spec {
             )?,
             None => out.push_str("None"),
         }
+        out.push_str(", loads: ");
+        match &self.loads {
+            Some(loads) => loads.write(out, |name| self.listed(name, &names))?,
+            None => out.push_str("None"),
+        }
+        out.push_str(", statements: ");
+        match &self.statements {
+            Some(options) => {
+                let options: Vec<&str> =
+                    options.iter().map(|name| self.listed(name, &names)).collect::<Result<_, _>>()?;
+                write!(out, "Some(&{options:?})")?;
+            }
+            None => out.push_str("None"),
+        }
         write!(out, ", one_dash: {} }}", self.one_dash())?;
+        Ok(())
+    }
+
+    /// The name of an option that is listed, without dashes.
+    fn listed<'n>(&self, name: &'n str, all: &[String]) -> Result<&'n str, Error> {
+        let bare = bare(name, self.one_dash())?;
+        if all.iter().any(|listed| listed == bare) { Ok(bare) } else { Err(format!("{name} is not listed").into()) }
+    }
+}
+
+impl Loads {
+    fn write<'n>(
+        &'n self,
+        out: &mut String,
+        listed: impl Fn(&'n str) -> Result<&'n str, Error>,
+    ) -> Result<(), Error> {
+        let reads = match (self.reads.as_str(), &self.each) {
+            ("lines", Some(option)) => {
+                listed(option)?;
+                format!("LoadedAs::Lines({option:?})")
+            }
+            ("cmake", None) => "LoadedAs::Cmake".to_owned(),
+            (language, None) => format!("LoadedAs::Language(Language::{})", variant(language)),
+            _ => return Err("each is for lines".into()),
+        };
+        let options: Vec<&str> = self.options.iter().map(|name| listed(name)).collect::<Result<_, _>>()?;
+        let tests = match (&self.tests_with, self.tests) {
+            (Some(option), false) => format!("Tests::With({:?})", listed(option)?),
+            (None, true) => "Tests::Always".to_owned(),
+            (None, false) => "Tests::Never".to_owned(),
+            _ => return Err("tests and tests-with are one or the other".into()),
+        };
+        let names = &self.names;
+        write!(out, "Some(Loads {{ reads: {reads}, options: &{options:?}, names: &{names:?}, tests: {tests} }})")?;
         Ok(())
     }
 }

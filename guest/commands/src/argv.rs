@@ -6,9 +6,10 @@
 use crate::{Opt, Spec, Takes};
 
 /// How a program spells its options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spelling {
     /// `-abc` are three, `--name` is one, which may be cut short.
+    #[default]
     Letters,
     /// `-name` is one if it is listed, else `-abc` are three; `--name` is one, which may be cut short.
     WordsOrLetters,

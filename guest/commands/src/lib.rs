@@ -17,12 +17,14 @@ mod handler;
 mod spec;
 
 pub use handler::{FileCode, Language, OptionRun, RunCode, Trait};
-pub use spec::{FileAction, FileUse, Files, Opt, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal, Waits};
+pub use spec::{
+    FileAction, FileUse, Files, LoadedAs, Loads, Opt, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal, Tests, Waits,
+};
 
 mod table {
     use super::{
-        FileAction, FileCode, FileUse, Files, Language, Opt, OptionRun, Rules, RunCode, RunForm, Runs, Secret, Spec,
-        Syntax, Takes, Terminal, Trait, Waits,
+        FileAction, FileCode, FileUse, Files, Language, LoadedAs, Loads, Opt, OptionRun, Rules, RunCode, RunForm, Runs,
+        Secret, Spec, Syntax, Takes, Terminal, Tests, Trait, Waits,
     };
 
     include!(concat!(env!("OUT_DIR"), "/table.rs"));

@@ -1,5 +1,6 @@
 //! The types of a spec. Their values are made by the build script.
 
+use crate::argv::Spelling;
 use crate::{FileCode, Language, OptionRun, RunCode, Trait};
 
 /// A program, or a subcommand of one.
@@ -20,6 +21,10 @@ pub struct Spec {
     /// How rules see its words. Without it they do not rely on the options that are listed: of a family of programs that
     /// share a spec, one may take an option otherwise.
     pub rules: Option<Rules>,
+    /// Which files it runs a part of besides its script.
+    pub loads: Option<Loads>,
+    /// That it is the client of a database, and its options whose values are files of statements.
+    pub statements: Option<&'static [&'static str]>,
     /// Long options have one dash.
     pub one_dash: bool,
 }
@@ -35,6 +40,42 @@ pub struct Rules {
     pub own_options: bool,
     /// Options with their dashes that are none of a longer one's abbreviations.
     pub unabbreviated: &'static [&'static str],
+}
+
+/// Which files a program runs a part of besides its script.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Loads {
+    /// How they are read.
+    pub reads: LoadedAs,
+    /// Names of the options whose values are such files.
+    pub options: &'static [&'static str],
+    /// How files are called that it looks for in the folder where it works.
+    pub names: &'static [&'static str],
+    /// Whether it looks for tests.
+    pub tests: Tests,
+}
+
+/// How a file that a program loads is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadedAs {
+    /// As a program in a language.
+    Language(Language),
+    /// Line by line, each as if it were the value of this option, which has its dashes.
+    Lines(&'static str),
+    /// As commands of cmake.
+    Cmake,
+}
+
+/// Whether a program loads files whose names say that they are tests, from the folders and files among its operands, else from
+/// the folder where it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tests {
+    /// It does.
+    Always,
+    /// It does with this option. Without it, it runs what a folder among its operands has for its beginning.
+    With(&'static str),
+    /// It does not.
+    Never,
 }
 
 /// An option.
@@ -275,6 +316,18 @@ impl Opt {
 }
 
 impl Spec {
+    /// How it spells its options.
+    #[must_use]
+    pub fn spelling(&self) -> Spelling {
+        let long_only = self.runs.as_ref().is_some_and(|runs| runs.traits.contains(&Trait::LongOnly));
+        match self.files.as_ref().map(|files| files.syntax) {
+            _ if long_only => Spelling::WordsOrLetters,
+            Some(Syntax::Joined) => Spelling::Joined,
+            _ if self.one_dash => Spelling::Words,
+            _ => Spelling::Letters,
+        }
+    }
+
     /// Whether this is one of its names.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {

@@ -92,12 +92,14 @@ mod just;
 mod make;
 mod patch;
 mod powershell;
+mod program_words;
 mod scan;
 mod shared;
 mod succession;
 mod tracker;
 mod wrapper;
 
+pub use program_words::{Operand, ProgramWords};
 pub use command::{
     Command, Effect, FileAction, Joiner, Kind, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables,
 };

@@ -60,9 +60,14 @@ pub(super) fn source(command: &Command) -> Option<Source> {
 pub(super) fn is_vouched(command: &Command) -> bool {
     let words = || command.words.iter().skip(1).filter_map(Word::known);
     let addresses = || words().filter(|word| !word.starts_with('-') && word.contains('.'));
-    let unsafe_option = |word: &str| {
-        matches!(word, "-k" | "--insecure" | "--no-check-certificate")
-            || (word.starts_with('-') && !word.starts_with("--") && word.contains('k'))
+    // Long names may be cut short, and a line of wget's settings says the same.
+    let unsafe_option = |word: &str| match word.strip_prefix("--") {
+        Some(long) => {
+            let name = long.split('=').next().unwrap_or(long);
+            let is = |whole: &str| name.len() > 2 && whole.starts_with(name);
+            is("insecure") || is("no-check-certificate") || is("proxy-insecure") || long.contains("check_cert")
+        }
+        None => word.contains("check_cert") || word.starts_with('-') && word.contains('k'),
     };
     matches!(command.program(), Some("curl" | "wget"))
         && addresses().count() > 0

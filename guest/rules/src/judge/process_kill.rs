@@ -91,10 +91,13 @@ fn words(command: &Command) -> impl Iterator<Item = &str> {
     command.words.iter().skip(1).map(|word| &word.value).filter(move |value| certain(value)).map(Value::text)
 }
 
-/// Whether an option is given, by its letter or its long name. A word with any other letter is the name of a signal.
+/// Whether an option is given, by its letter or its long name, which may be cut short. A word with any other letter is the name of
+/// a signal.
 fn has(command: &Command, letters: &str, letter: char, long: &str) -> bool {
     words(command).any(|word| match word.strip_prefix('-') {
-        Some(long_one) if long_one.starts_with('-') => long_one.get(1..) == Some(long),
+        Some(long_one) if long_one.starts_with('-') => {
+            long_one.get(1..).is_some_and(|name| !name.is_empty() && long.starts_with(name))
+        }
         Some(cluster) => cluster.contains(letter) && cluster.chars().all(|one| letters.contains(one)),
         None => false,
     })

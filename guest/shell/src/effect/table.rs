@@ -56,6 +56,8 @@ pub(super) static NOTHING: Spec = Spec {
     }),
     terminal: None,
     rules: None,
+    loads: None,
+    statements: None,
     one_dash: false,
 };
 

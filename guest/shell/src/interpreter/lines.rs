@@ -2,6 +2,7 @@
 
 use super::Interpreter;
 use super::state::{Input, ShellState};
+use crate::program_words::ProgramWords;
 use crate::wrapper::{ContextChange, Kind, NestedCommand, Times};
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Span, Word};
@@ -12,13 +13,13 @@ const MAX_LINES: usize = 1_000;
 /// Finds the shell texts in a line.
 type Finds = fn(&str) -> Vec<&str>;
 
-/// Which lines run something, and the options whose values are such lines too.
+/// Which lines run something, and the options whose values are such lines too, without dashes.
 fn line_finder(program: &str) -> Option<(Finds, &'static [&'static str])> {
     Some(match program {
         "ed" | "ex" => (editor, &[]),
-        "psql" => (backslash, &["-c", "--command"]),
-        "mysql" | "mariadb" => (backslash, &["-e", "--execute"]),
-        "sqlite3" => (dotted, &["-cmd"]),
+        "psql" => (backslash, &["c", "command"]),
+        "mysql" | "mariadb" => (backslash, &["e", "execute"]),
+        "sqlite3" => (dotted, &["cmd"]),
         "crontab" => (scheduled, &[]),
         _ => return None,
     })
@@ -34,15 +35,11 @@ impl Interpreter<'_> {
         if let Input::Text(input, from) = &state.input {
             texts.push((input.text.get(*from..).unwrap_or_default().to_owned(), input.span));
         }
-        for (at, word) in arguments.iter().enumerate() {
+        let read = ProgramWords::read(program, arguments);
+        let lines = read.values(options).chain(read.words().filter(|_| program == "sqlite3"));
+        texts.extend(lines.filter_map(|word| Some((word.known()?.to_owned(), word.span))));
+        for word in arguments {
             let Some(text) = word.known() else { continue };
-            let before = at.checked_sub(1).and_then(|before| arguments[before].known()).unwrap_or_default();
-            let attached = options.iter().find_map(|option| text.strip_prefix(option)).filter(|rest| !rest.is_empty());
-            if let Some(rest) = attached {
-                texts.push((rest.trim_start_matches('=').to_owned(), word.span));
-            } else if options.contains(&before) || program == "sqlite3" {
-                texts.push((text.to_owned(), word.span));
-            }
             // A table of jobs is a file that the text may have written.
             let folder = state.folders.certain().unwrap_or("/");
             if program == "crontab"

@@ -4,140 +4,16 @@
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::project::{Arguments, Options, Written};
+use super::project::Written;
 use super::state::ShellState;
 use crate::abstract_value::Text;
 use crate::command::Kind as EffectKind;
 use crate::compiled::language_of;
+use crate::program_words::ProgramWords;
 use crate::wrapper::{ContextChange, Kind, Language, NestedCommand, Times};
+use toolgate_commands::{LoadedAs, Tests};
 use toolgate_shell_syntax::path::{absolute, basename, is_within};
 use toolgate_shell_syntax::word::{Span, Word};
-
-/// How what is loaded is read.
-#[derive(Clone, Copy)]
-enum Reads {
-    /// As a program in a language.
-    Language(Language),
-    /// Line by line, each as if it were the value of this option of the program.
-    Lines(&'static str),
-    /// As commands of cmake.
-    Cmake,
-}
-
-/// Which files a program loads.
-struct Row {
-    programs: &'static [&'static str],
-    /// Its options; the files among them are loaded.
-    options: Options,
-    /// How files are called that it looks for.
-    looks_for: LooksFor,
-    reads: Reads,
-}
-
-enum LooksFor {
-    Nothing,
-    /// Those of these names, in the folder where it works.
-    Names(&'static [&'static str]),
-    /// Those whose names say that they are tests, in the folders and files among its operands, else in the one where it works.
-    Tests,
-    /// As `Tests`, if this option is there; else what a folder among its operands has for its beginning.
-    TestsWith(&'static str),
-}
-
-const fn options(files: &'static [&'static str], values: &'static [&'static str]) -> Options {
-    Options { folders: &[], files, values }
-}
-
-#[rustfmt::skip]
-const ROWS: &[Row] = &[
-    Row {
-        programs: &["awk", "gawk", "mawk", "nawk"],
-        options: options(&["-f", "--file", "-i", "--include", "-E", "--exec"], &["-F", "-v", "-l", "--field-separator", "--assign", "--load", "-e", "--source"]),
-        looks_for: LooksFor::Nothing,
-        reads: Reads::Language(Language::Awk),
-    },
-    Row {
-        programs: &["sed", "gsed"],
-        options: options(&["-f", "--file"], &["-e", "-l", "--expression", "--line-length"]),
-        looks_for: LooksFor::Nothing,
-        reads: Reads::Language(Language::Sed),
-    },
-    Row {
-        programs: &["node", "nodejs", "tsx", "ts-node"],
-        options: options(&["-r", "--require", "--import", "--loader", "--experimental-loader"], &["-e", "--eval", "-p", "--print", "-C", "--conditions", "--input-type"]),
-        looks_for: LooksFor::TestsWith("--test"),
-        reads: Reads::Language(Language::Node),
-    },
-    Row {
-        programs: &["jest", "vitest", "mocha", "ava", "tap"],
-        options: options(&["-r", "--require", "--import", "--setupFiles", "--globalSetup"], &["-t", "-g", "--grep", "--testNamePattern", "--reporter", "-c", "--config"]),
-        looks_for: LooksFor::Tests,
-        reads: Reads::Language(Language::Node),
-    },
-    Row {
-        programs: &["pytest", "py.test", "nosetests", "nose2"],
-        options: options(&["-p"], &["-k", "-m", "-c", "-o", "-n", "-W", "--rootdir", "--tb", "--maxfail", "--cov", "--ignore", "--timeout"]),
-        looks_for: LooksFor::Tests,
-        reads: Reads::Language(Language::Python),
-    },
-    Row {
-        programs: &["ruby"],
-        options: options(&["-r"], &["-e", "-I", "-E", "-C", "-x"]),
-        looks_for: LooksFor::Nothing,
-        reads: Reads::Language(Language::Ruby),
-    },
-    Row {
-        programs: &["rake", "drake"],
-        options: Options { folders: &["-C", "--directory"], files: &["-f", "--rakefile", "-r", "--require"], values: &["-e", "-E", "-I", "-j", "--libdir"] },
-        looks_for: LooksFor::Names(&["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"]),
-        reads: Reads::Language(Language::Ruby),
-    },
-    Row {
-        programs: &["rspec", "minitest"],
-        options: options(&["-r", "--require"], &["-e", "-t", "-f", "-I", "-o", "--format", "--tag"]),
-        looks_for: LooksFor::Tests,
-        reads: Reads::Language(Language::Ruby),
-    },
-    Row {
-        programs: &["vim", "nvim", "vi", "ex"],
-        options: options(&["-S", "-u"], &["-c", "--cmd", "-T", "-w", "-W", "-i", "-t"]),
-        looks_for: LooksFor::Nothing,
-        reads: Reads::Lines("-c"),
-    },
-    Row {
-        programs: &["gdb"],
-        options: options(&["-x", "--command", "-ix", "--init-command"], &["-ex", "-iex", "-p", "-d", "-cd"]),
-        looks_for: LooksFor::Names(&[".gdbinit"]),
-        reads: Reads::Lines("-ex"),
-    },
-    Row {
-        programs: &["gulp", "grunt", "vite", "webpack", "rollup", "next", "nuxt", "astro", "eslint", "prettier", "tsup", "babel", "playwright", "tailwindcss", "postcss"],
-        options: options(&["-c", "--config", "--gulpfile", "--gruntfile"], &["-o", "--output", "--port", "--project", "--ext"]),
-        looks_for: LooksFor::Names(CONFIGURATIONS),
-        reads: Reads::Language(Language::Node),
-    },
-    Row {
-        programs: &["nox", "invoke", "inv", "fab", "scons", "pip", "pip3"],
-        options: options(&["-f", "--noxfile"], &["-s", "-c", "--collection", "-r", "-t", "-i"]),
-        looks_for: LooksFor::Names(&["noxfile.py", "tasks.py", "fabfile.py", "SConstruct", "setup.py"]),
-        reads: Reads::Language(Language::Python),
-    },
-    Row {
-        programs: &["cmake"],
-        options: Options { folders: &["-S"], files: &["-P", "-C"], values: &["-G", "-D", "-E", "-B", "-A", "-T", "--build", "--install", "--preset", "--target"] },
-        looks_for: LooksFor::Names(&["CMakeLists.txt"]),
-        reads: Reads::Cmake,
-    },
-];
-
-/// Settings of tools for JavaScript, which are programs.
-#[rustfmt::skip]
-const CONFIGURATIONS: &[&str] = &[
-    "Gruntfile.js", "gulpfile.js", "gulpfile.mjs", "astro.config.mjs", "babel.config.js", "eslint.config.js", "eslint.config.mjs", ".eslintrc.js",
-    ".eslintrc.cjs", "next.config.js", "next.config.mjs", "next.config.ts", "nuxt.config.ts", "playwright.config.ts", "postcss.config.js",
-    "postcss.config.mjs", "prettier.config.js", ".prettierrc.js", "rollup.config.js", "rollup.config.mjs", "tailwind.config.js",
-    "tailwind.config.ts", "tsup.config.ts", "vite.config.js", "vite.config.mjs", "vite.config.ts", "webpack.config.js",
-];
 
 /// Programs that run a script of Python besides python itself.
 const STARTERS: &[&str] =
@@ -177,54 +53,52 @@ impl Interpreter<'_> {
         if STARTERS.contains(&program) {
             return self.behind_runner(arguments, state);
         }
-        let Some(row) = ROWS.iter().find(|row| row.programs.contains(&program)) else { return Vec::new() };
-        let read = Arguments::read(arguments, &row.options);
+        let spec = toolgate_commands::find(program).or_else(|| toolgate_commands::find_runner(program));
+        let Some(loads) = spec.and_then(|spec| spec.loads.as_ref()) else { return Vec::new() };
+        let read = ProgramWords::read(program, arguments);
         let Some(folder) = state.folders.likely().map(str::to_owned) else { return Vec::new() };
         let place = |word: &Word| word.known().map(|path| (absolute(path, &folder), word.span));
-        let mut files: Vec<(String, Span)> = read.files.iter().filter_map(place).collect();
-        let here = read.folder.as_ref().and_then(place).map_or(folder.clone(), |(folder, _)| folder);
-        match row.looks_for {
-            LooksFor::Nothing => {}
-            LooksFor::Names(_) if matches!(row.reads, Reads::Cmake) && !read.files.is_empty() => {}
-            LooksFor::Names(names) => {
-                let operand = read.operands.first().and_then(place).filter(|_| matches!(row.reads, Reads::Cmake));
-                let folders = operand.map(|(folder, _)| folder).into_iter().chain([here]);
-                files.extend(folders.flat_map(|folder| names.iter().map(move |name| (absolute(name, &folder), span))));
+        let mut files: Vec<(String, Span)> = read.values(loads.options).filter_map(place).collect();
+        let here = read.folder().and_then(place).map_or(folder.clone(), |(folder, _)| folder);
+        let is_cmake = loads.reads == LoadedAs::Cmake;
+        if !is_cmake || files.is_empty() {
+            let operand = read.words().next().and_then(place).filter(|_| is_cmake);
+            let folders = operand.map(|(folder, _)| folder).into_iter().chain([here]);
+            files.extend(
+                folders.flat_map(|folder| loads.names.iter().map(move |name| (absolute(name, &folder), span))),
+            );
+        }
+        match loads.tests {
+            Tests::Never => {}
+            Tests::With(option) if !read.has(option) => {
+                let first = read.words().next().and_then(place).into_iter();
+                files.extend(first.flat_map(|(path, span)| self.beginning(&path, span, state)));
             }
-            LooksFor::TestsWith(option) if !read.flags.iter().any(|flag| flag == option) => {
-                files.extend(
-                    read.operands
-                        .first()
-                        .and_then(place)
-                        .into_iter()
-                        .flat_map(|(path, span)| self.beginning(&path, span, state)),
-                );
-            }
-            LooksFor::Tests | LooksFor::TestsWith(_) => {
-                let given: Vec<String> = read.operands.iter().filter_map(Word::known).map(str::to_owned).collect();
+            Tests::Always | Tests::With(_) => {
+                let given: Vec<String> = read.words().filter_map(Word::known).map(str::to_owned).collect();
                 files.extend(tests(&given, &folder, state).into_iter().map(|path| (path, span)));
             }
         }
         let loaded: Vec<_> = files.into_iter().filter(|(path, _)| is_written(path, state)).collect();
-        loaded.into_iter().flat_map(|(path, span)| self.loaded(words, row.reads, &path, span, state)).collect()
+        loaded.into_iter().flat_map(|(path, span)| self.loaded(words, loads.reads, &path, span, state)).collect()
     }
 
     /// What comes of a file that is loaded.
     fn loaded(
         &mut self,
         words: &[Word],
-        reads: Reads,
+        reads: LoadedAs,
         path: &str,
         span: Span,
         state: &ShellState,
     ) -> Vec<NestedCommand> {
         let change = || ContextChange { times: Times::Perhaps, ..ContextChange::default() };
         let text = match reads {
-            Reads::Language(language) => {
+            LoadedAs::Language(language) => {
                 let kind = Kind::Loaded { language, path: Word::new(path, span) };
                 return vec![NestedCommand { kind, change: change() }];
             }
-            Reads::Lines(_) | Reads::Cmake => self.written(path, span, state),
+            LoadedAs::Lines(_) | LoadedAs::Cmake => self.written(path, span, state),
         };
         let text: Rc<Text> = match text {
             // One that runs itself is read once.
@@ -234,7 +108,7 @@ impl Interpreter<'_> {
             Written::Not => return Vec::new(),
         };
         let commands: Vec<Option<Vec<Word>>> = match reads {
-            Reads::Lines(option) => {
+            LoadedAs::Lines(option) => {
                 let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES);
                 let command =
                     |line: &str| [words.first().cloned(), Some(Word::new(option, span)), Some(Word::new(line, span))];
@@ -331,6 +205,10 @@ impl Interpreter<'_> {
     /// it names calls that do.
     pub(super) fn runs_unread(&mut self, slot: usize, state: &ShellState) -> bool {
         let Some(command) = self.commands.get(slot).filter(|_| state.files.has_written()) else { return false };
+        // What statements do is for whoever judges them.
+        if command.program().and_then(toolgate_commands::find).is_some_and(|spec| spec.statements.is_some()) {
+            return false;
+        }
         let own = command.words.first().map(|first| first.span);
         let runs =
             command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute && Some(effect.span) != own);

@@ -12,19 +12,22 @@ use crate::abstract_value::{Content, Text};
 use crate::facts::FileOracle as _;
 use crate::just;
 use crate::make::{self, Line};
+use crate::program_words::ProgramWords;
 use crate::wrapper::{ContextChange, Directory, Kind, Language, NestedCommand, Times};
 use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word, in_quotes};
 
 /// With these make runs no recipes.
-const DRY: &[&str] = &["-n", "-q", "-t", "--just-print", "--dry-run", "--recon", "--question", "--touch"];
+const DRY: &[&str] = &["n", "q", "t"];
 
 /// With these just runs no recipes.
 #[rustfmt::skip]
 const LISTS: &[&str] = &[
-    "-l", "-n", "-s", "-e", "-V", "-h", "--list", "--dry-run", "--show", "--summary", "--edit", "--evaluate", "--dump", "--fmt",
-    "--variables", "--groups", "--init", "--version", "--help",
+    "list", "dry-run", "show", "summary", "edit", "evaluate", "dump", "fmt", "variables", "groups", "init", "usage", "completions",
 ];
+
+/// The option with which make and just are told where their file is.
+const FILES: &[&str] = &["f"];
 
 /// What make looks for, in this order.
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
@@ -55,118 +58,20 @@ const BINARIES: &[&str] = &[
     "shx", "tsx", "ts-node",
 ];
 
-/// Options of a tool that are followed, by all their names.
-pub(super) struct Options {
-    pub(super) folders: &'static [&'static str],
-    pub(super) files: &'static [&'static str],
-    /// Others that take the next word.
-    pub(super) values: &'static [&'static str],
-}
-
-const MAKE: Options = Options {
-    folders: &["-C", "--directory"],
-    files: &["-f", "--file", "--makefile"],
-    values: &["-I", "-o", "-W", "--include-dir", "--old-file", "--what-if", "--new-file", "--assume-old"],
-};
-
-const JUST: Options = Options {
-    folders: &["-d", "--working-directory"],
-    files: &["-f", "--justfile"],
-    values: &["-E", "--color", "--dotenv-filename", "--dotenv-path", "--shell"],
-};
-
-const PACKAGES: Options = Options {
-    folders: &["-C", "--prefix", "--dir", "--cwd"],
-    files: &[],
-    values: &["-w", "-F", "--workspace", "--filter", "--loglevel", "--script-shell"],
-};
-
-/// The arguments of a tool.
-#[derive(Default)]
-pub(super) struct Arguments {
-    pub(super) folder: Option<Word>,
-    pub(super) files: Vec<Word>,
-    pub(super) operands: Vec<Word>,
-    /// Letters of short options, and the names of long ones.
-    pub(super) flags: Vec<String>,
-}
-
-impl Arguments {
-    pub(super) fn read(words: &[Word], options: &Options) -> Self {
-        let mut found = Arguments::default();
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let text = match word.known() {
-                Some("--") => {
-                    found.operands.extend(words.cloned());
-                    break;
-                }
-                Some(text) if text.starts_with('-') && text.len() > 1 => text,
-                // `-j$(nproc)`
-                None if word.text().starts_with('-') => {
-                    found.flags.push(word.text().to_owned());
-                    continue;
-                }
-                _ => {
-                    found.operands.push(word.clone());
-                    continue;
-                }
-            };
-            if text.starts_with("--") {
-                let (name, value) = match text.split_once('=') {
-                    Some((name, value)) => (name, Some(Word::new(value, word.span))),
-                    None => (text, None),
-                };
-                found.option(name, value, &mut words, options);
-                continue;
-            }
-            for (at, letter) in text.char_indices().skip(1) {
-                let rest = &text[at + letter.len_utf8()..];
-                let value = (!rest.is_empty()).then(|| Word::new(rest, word.span));
-                if found.option(&format!("-{letter}"), value, &mut words, options) {
-                    break;
-                }
-            }
-        }
-        found
-    }
-
-    /// Notes an option; whether it takes a value.
-    fn option<'w>(
-        &mut self,
-        name: &str,
-        value: Option<Word>,
-        words: &mut impl Iterator<Item = &'w Word>,
-        options: &Options,
-    ) -> bool {
-        let takes = [options.folders, options.files, options.values].concat().contains(&name);
-        if !takes {
-            self.flags.push(name.to_owned());
-            return false;
-        }
-        let value = value.or_else(|| words.next().cloned());
-        if options.folders.contains(&name) {
-            self.folder = value;
-        } else if options.files.contains(&name) {
-            self.files.extend(value);
-        }
-        true
-    }
-}
-
 impl Interpreter<'_> {
     /// What a build tool runs because the text wrote so into a file.
     pub(super) fn by_project(&mut self, name: &str, words: &[Word], state: &ShellState) -> Vec<NestedCommand> {
         let arguments = words.get(1..).unwrap_or_default();
         let span = words.first().map_or_else(Span::default, |first| first.span);
-        match toolgate_shell_syntax::path::basename(name) {
+        let name = toolgate_shell_syntax::path::basename(name);
+        match name {
             "make" | "gmake" => self.by_makefile(arguments, state),
             "just" => self.by_justfile(arguments, state),
-            "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => match set_scripts(arguments) {
+            "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => match set_scripts(name, arguments) {
                 found if found.is_empty() => self.by_package(name, arguments, state),
                 found => found,
             },
-            "composer" => set_scripts(arguments),
+            "composer" => set_scripts(name, arguments),
             "node" => {
                 let at = arguments.iter().position(|word| word.known() == Some("--run"));
                 let script = at.and_then(|at| arguments.get(at + 1)).and_then(Word::known);
@@ -177,10 +82,10 @@ impl Interpreter<'_> {
     }
 
     fn by_makefile(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
-        let read = Arguments::read(arguments, &MAKE);
+        let read = ProgramWords::read("make", arguments);
         let span = arguments.first().map_or_else(Default::default, |first| first.span);
         let mut change = ContextChange {
-            cwd: read.folder.clone().map(Directory::Word),
+            cwd: read.folder().cloned().map(Directory::Word),
             times: Times::Perhaps,
             ..ContextChange::default()
         };
@@ -189,7 +94,7 @@ impl Interpreter<'_> {
         // What they make of any makefile is not read.
         let mut unknown = is_set("MAKEFILES")
             || flags.iter().any(|name| is_set(name) && !exported(name, state).is_some_and(|it| make::plain_flags(&it)))
-            || read.flags.iter().any(|flag| matches!(flag.as_str(), "--eval" | "-E"));
+            || read.has("eval");
         let (mut texts, unread, stored) = self.makefiles(&read, span, state);
         unknown |= unread;
         change.stored = stored;
@@ -197,18 +102,18 @@ impl Interpreter<'_> {
         if texts.is_empty() && !unknown {
             return Vec::new();
         }
-        unknown |= read.flags.iter().any(|flag| matches!(flag.as_str(), "-e" | "--environment-overrides"));
+        unknown |= read.has("environment-overrides");
         if !self.afford(texts.iter().map(String::len).sum()) {
             unknown = true;
             texts.clear();
         }
         let mut request = make::Request {
-            dry: read.flags.iter().any(|flag| DRY.contains(&flag.as_str())),
+            dry: read.runs_nothing(DRY),
             ..make::Request::default()
         };
         request.files.extend(MAKEFILES.map(str::to_owned));
-        request.files.extend(read.files.iter().filter_map(Word::known).map(str::to_owned));
-        for word in &read.operands {
+        request.files.extend(read.values(FILES).filter_map(Word::known).map(str::to_owned));
+        for word in read.words() {
             match word.known().map(|text| (text, text.split_once('='))) {
                 Some((_, Some((name, value)))) => {
                     unknown |= value.contains('$') && (name.ends_with([':', '?', '+']) || value.contains("shell"));
@@ -232,9 +137,9 @@ impl Interpreter<'_> {
     }
 
     /// What is in the makefiles of the session; whether there are some that cannot be read, and some that were there before.
-    fn makefiles(&mut self, read: &Arguments, span: Span, state: &ShellState) -> (Vec<String>, bool, bool) {
+    fn makefiles(&mut self, read: &ProgramWords, span: Span, state: &ShellState) -> (Vec<String>, bool, bool) {
         let (mut texts, mut unread, mut stored) = (Vec::new(), false, false);
-        for folder in folders(read.folder.as_ref(), state) {
+        for folder in folders(read.folder(), state) {
             let mut take = |interpreter: &Self, written: Written| match written {
                 Written::Text(found) => {
                     stored |= interpreter.is_earlier(&found);
@@ -248,12 +153,12 @@ impl Interpreter<'_> {
             };
             // Those that are named count as one.
             let mut text = String::new();
-            for file in &read.files {
+            for file in read.values(FILES) {
                 let written = self.makefile(file, &folder, span, state);
                 text.push_str(&take(self, written));
             }
             texts.push(text);
-            for name in MAKEFILES.iter().filter(|_| read.files.is_empty()) {
+            for name in MAKEFILES.iter().filter(|_| read.values(FILES).next().is_none()) {
                 let written = self.written(&absolute(name, &folder), span, state);
                 texts.push(take(self, written));
             }
@@ -317,19 +222,16 @@ impl Interpreter<'_> {
     }
 
     fn by_justfile(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
-        let read = Arguments::read(arguments, &JUST);
-        // Behind a recipe they are its arguments.
-        let first = read.operands.first().map_or(usize::MAX, |first| first.span.start);
-        let before = arguments.iter().take_while(|word| word.span.start < first);
-        if before.filter_map(Word::known).any(|word| LISTS.contains(&word)) {
+        let read = ProgramWords::read_until_operand("just", arguments);
+        if read.runs_nothing(LISTS) {
             return Vec::new();
         }
         let span = arguments.first().map_or_else(Default::default, |first| first.span);
-        let words: Option<Vec<&str>> = read.operands.iter().map(Word::known).collect();
-        let words = words.filter(|_| !read.flags.iter().any(|flag| flag == "--set"));
+        let words: Option<Vec<&str>> = read.words().map(Word::known).collect();
+        let words = words.filter(|_| !read.has("set"));
         let mut inner = Vec::new();
         for folder in folders(None, state) {
-            let paths: Vec<String> = match read.files.last() {
+            let paths: Vec<String> = match read.values(FILES).last() {
                 Some(file) => file.known().map(|file| absolute(file, &folder)).into_iter().collect(),
                 None => std::iter::successors(Some(folder.as_str()), |&folder| parent(folder))
                     .flat_map(|folder| JUSTFILES.iter().map(move |name| absolute(name, folder)))
@@ -341,7 +243,7 @@ impl Interpreter<'_> {
             });
             let Some((path, found)) = found else { continue };
             let own = || Word::new(parent(&path).unwrap_or("/"), span);
-            let cwd = Some(Directory::Word(read.folder.clone().unwrap_or_else(own)));
+            let cwd = Some(Directory::Word(read.folder().cloned().unwrap_or_else(own)));
             let stored = matches!(&found, Written::Text(content) if self.is_earlier(content));
             let change = ContextChange { cwd, stored, times: Times::Perhaps, ..ContextChange::default() };
             match (found, &words) {
@@ -358,28 +260,47 @@ impl Interpreter<'_> {
     }
 
     fn by_package(&mut self, program: &str, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
-        let read = Arguments::read(arguments, &PACKAGES);
-        let mut operands = read.operands.iter();
-        let Some(first) = operands.next() else { return Vec::new() };
+        let read = ProgramWords::read(program, arguments);
+        // Behind an option that no spec lists, its value may stand before the subcommand.
+        (0..read.operands.len())
+            .take_while(|at| *at == 0 || read.operands[at - 1].perhaps_value)
+            .flat_map(|at| self.by_subcommand((program, arguments), &read, at, state))
+            .collect()
+    }
+
+    /// What a package manager runs if its subcommand is the operand at this place.
+    fn by_subcommand(
+        &mut self,
+        (program, arguments): (&str, &[Word]),
+        read: &ProgramWords,
+        at: usize,
+        state: &ShellState,
+    ) -> Vec<NestedCommand> {
+        let words: Vec<&Word> = read.words().skip(at).collect();
+        let Some((first, behind)) = words.split_first() else { return Vec::new() };
         let lifecycle = |first: &str| LIFECYCLE.iter().find(|(names, _)| names.split(' ').any(|name| name == first));
-        let names: Option<Vec<&str>> = match first.known() {
-            Some("run" | "run-script" | "rum" | "urn") => match operands.next() {
-                Some(name) => name.known().map(|name| vec![name]),
-                None => return Vec::new(),
-            },
-            Some(first) => match lifecycle(first) {
-                Some((_, scripts)) => Some(scripts.to_vec()),
+        let scripts: Vec<(Option<Vec<&str>>, usize)> = match first.known() {
+            Some("run" | "run-script" | "rum" | "urn") => {
+                let perhaps = |own: &usize| read.operands.get(at + 1 + own).is_some_and(|one| one.perhaps_value);
+                let count = behind.len().min(1 + (0..behind.len()).take_while(perhaps).count());
+                (0..count).map(|at| (behind[at].known().map(|name| vec![name]), at + 1)).collect()
+            }
+            Some(name) => match lifecycle(name) {
+                Some((_, scripts)) => vec![(Some(scripts.to_vec()), 0)],
                 None if program == "npm" => return Vec::new(),
                 // The others run a script by its name alone.
-                None => Some(vec![first]),
+                None => vec![(Some(vec![name]), 0)],
             },
-            None => None,
+            None => vec![(None, 0)],
         };
-        let rest: Vec<Word> = operands.cloned().collect();
-        let mut inner = self.scripts(names.as_deref(), read.folder.as_ref(), &rest, (first.span, state));
+        let mut inner = Vec::new();
+        for (names, before) in scripts {
+            let rest: Vec<Word> = behind[before..].iter().map(|word| (*word).clone()).collect();
+            inner.extend(self.scripts(names.as_deref(), read.folder(), &rest, (first.span, state)));
+        }
         if program != "npm" && first.known().is_some_and(|first| BINARIES.contains(&first)) {
             let words = arguments.iter().skip_while(|word| word.span != first.span).cloned().collect();
-            let cwd = read.folder.map(Directory::Word);
+            let cwd = read.folder().cloned().map(Directory::Word);
             let change = ContextChange { cwd, times: Times::Perhaps, ..ContextChange::default() };
             inner.push(NestedCommand { kind: Kind::Command { words, more: false }, change });
         }
@@ -440,9 +361,10 @@ impl Interpreter<'_> {
 
 /// Scripts that a package manager is told to note, which are run sooner or later: `npm pkg set scripts.NAME=TEXT`, `npm
 /// set-script NAME TEXT`, `composer config scripts.NAME TEXT`.
-fn set_scripts(arguments: &[Word]) -> Vec<NestedCommand> {
-    let read = Arguments::read(arguments, &PACKAGES);
-    let texts: Vec<Word> = match read.operands.as_slice() {
+fn set_scripts(program: &str, arguments: &[Word]) -> Vec<NestedCommand> {
+    let read = ProgramWords::read(program, arguments);
+    let operands: Vec<Word> = read.words().cloned().collect();
+    let texts: Vec<Word> = match operands.as_slice() {
         [first, second, rest @ ..] if first.known() == Some("pkg") && second.known() == Some("set") => {
             rest.iter().flat_map(noted).collect()
         }

@@ -8,23 +8,12 @@ use super::state::ShellState;
 use crate::abstract_value::Text;
 use crate::command::{Command, RedirectKind};
 use crate::facts::FileOracle as _;
+use crate::program_words::ProgramWords;
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Value, Word};
 
-/// Clients, and the options whose values are files of statements.
-#[rustfmt::skip]
-const CLIENTS: &[(&[&str], &[&str])] = &[
-    (&["psql", "pgcli", "cqlsh", "vsql", "snowsql", "snow", "trino", "presto", "beeline", "hive", "spark-sql"], &["-f", "--file", "--filename"]),
-    (&["mysql", "mariadb", "mycli", "sqlite3", "sqlite", "litecli", "usql", "clickhouse", "clickhouse-local", "mongo", "mongosh", "redis-cli", "isql", "sqlplus", "wrangler", "prisma", "supabase", "bq"], &["-f", "--file", "--queries-file"]),
-    (&["clickhouse-client"], &["--queries-file"]),
-    (&["sqlcmd", "mssql-cli"], &["-i", "--input-file"]),
-    (&["duckdb"], &["-f", "-init"]),
-    (&["cockroach"], &["-f", "--file"]),
-    (&["impala-shell"], &["-f", "--query_file"]),
-];
-
 /// How a line begins that names another file of statements.
-const INCLUDES: &[&str] = &["\\i ", "\\ir ", "\\include ", "\\include_relative ", "\\. ", ".read ", "source "];
+const INCLUDES: &[&str] = &["\\i ", "\\ir ", "\\include ", "\\include_relative ", "\\. ", ".read ", "source ", "@"];
 
 /// Most files that are read for one command.
 const MOST: usize = 8;
@@ -33,27 +22,24 @@ impl Interpreter<'_> {
     /// What is in the files whose statements a command runs, as far as that is known. `before` it runs.
     pub(super) fn statements(&mut self, command: &Command, before: &ShellState) -> Vec<Rc<Text>> {
         let Some(program) = command.program() else { return Vec::new() };
-        let Some((_, options)) = CLIENTS.iter().find(|(names, _)| names.contains(&program)) else { return Vec::new() };
+        let spec = toolgate_commands::find(program);
+        let Some(options) = spec.and_then(|spec| spec.statements) else { return Vec::new() };
         if self.elsewhere {
             return Vec::new();
         }
-        let words: Vec<&str> = command.words.iter().skip(1).filter_map(Word::known).collect();
-        let mut names: Vec<String> = Vec::new();
-        for (at, word) in words.iter().enumerate() {
-            let long = word.split_once('=').filter(|(name, _)| name.starts_with("--") && options.contains(name));
-            // `-fFILE`, and `-1f FILE` among other letters.
-            let short = options.iter().filter(|option| option.len() == 2).find_map(|option| word.strip_prefix(option));
-            let last = options.iter().any(|option| {
-                option.len() == 2 && !word.starts_with("--") && word.starts_with('-') && word.ends_with(&option[1..])
-            });
-            match (long, short) {
-                (Some((_, file)), _) => names.push(file.to_owned()),
-                (_, Some(file)) if !file.is_empty() => names.push(file.to_owned()),
-                _ if options.contains(word) || last => names.extend(words.get(at + 1).map(|file| (*file).to_owned())),
-                _ if word.ends_with(".js") && matches!(program, "mongo" | "mongosh") => names.push((*word).to_owned()),
+        let read = ProgramWords::read(program, command.words.get(1..).unwrap_or_default());
+        let mut names: Vec<String> = read.values(options).filter_map(Word::known).map(str::to_owned).collect();
+        for word in command.words.iter().skip(1).filter_map(Word::known) {
+            match word.strip_prefix('@') {
+                // `sqlplus scott@db @drop.sql`
+                Some(name) if is_file_of_statements(name) => names.push(name.to_owned()),
+                _ if word.ends_with(".js") && matches!(program, "mongo" | "mongosh") => names.push(word.to_owned()),
                 _ => included(word, &mut names),
             }
         }
+        // It may be the value of an option that no spec lists.
+        let perhaps = read.operands.iter().filter(|operand| operand.perhaps_value && is_file_of_statements(operand.word.text()));
+        names.extend(perhaps.map(|operand| operand.word.text().to_owned()));
         if let Some(input) = &command.input {
             included(&input.text, &mut names);
         } else {
@@ -90,6 +76,11 @@ impl Interpreter<'_> {
         let text = before.files.script(&path).filter(|text| self.afford(text.len()))?;
         Some(Rc::new(Text { text, span: command.span, at: None }))
     }
+}
+
+/// Whether a file is called as one of statements.
+fn is_file_of_statements(name: &str) -> bool {
+    [".sql", ".cql", ".ddl", ".psql"].iter().any(|end| name.ends_with(end))
 }
 
 /// Adds the files that lines of a text name.

@@ -12,7 +12,7 @@ pub(super) fn is_open(word: &Word) -> bool {
 }
 
 /// The word without its first bytes. It keeps the span, for that is where it stands.
-pub(super) fn cut(word: &Word, from: usize) -> Word {
+pub(crate) fn cut(word: &Word, from: usize) -> Word {
     let rest = word.text().get(from..).unwrap_or_default().to_owned();
     let value = match &word.value {
         Value::Pattern(_) if rest.contains(['*', '?', '[']) => Value::Pattern(rest),

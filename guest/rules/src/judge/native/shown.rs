@@ -1,7 +1,7 @@
 //! Values of the environment that a command shows: all of them, or one that is called as secrets are.
 
 use toolgate_names::secrets;
-use toolgate_shell::{Command, Redirect, RedirectKind, SUBSTITUTION, Value, Word};
+use toolgate_shell::{Command, ProgramWords, Redirect, RedirectKind, SUBSTITUTION, Value, Word};
 
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
@@ -128,35 +128,41 @@ fn takes_output(redirect: &Redirect) -> bool {
 
 /// Whether a command that is given `NAME=VALUE` lines prints none of the values, or only those of names that are no secrets.
 fn hides_values(command: &Command) -> bool {
-    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
-    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
-    match command.program() {
-        Some("wc" | "sha256sum" | "md5sum" | "cksum") => true,
-        Some("cut") => has(&["-d=", "=", "-d"]) && has(&["-f1", "1"]) && !has(&["--complement"]),
-        Some("awk" | "gawk" | "mawk") => {
-            (has(&["-F=", "="]) && has(&["{print $1}", "{ print $1 }"])) || has(&["{print NR}"])
+    let Some(program) = command.program() else { return false };
+    let read = ProgramWords::read(program, command.words.get(1..).unwrap_or_default());
+    let values = |names: &'static [&'static str]| read.values(names).map(Word::text).collect::<Vec<_>>();
+    let operands: Vec<&str> = read.words().map(Word::text).collect();
+    match program {
+        "wc" | "sha256sum" | "md5sum" | "cksum" => true,
+        "cut" => {
+            let plain = operands.is_empty() && !read.has("complement");
+            plain && values(&["d"]) == ["="] && values(&["f"]) == ["1"]
         }
-        Some("sed") => words
-            .iter()
-            .any(|word| matches!(*word, "s/=.*//" | "s/=.*$//" | "s/=.*/=***/" | "s/=.*/=<set>/" | "s/=.*/=/")),
-        Some("grep" | "egrep" | "fgrep" | "rg" | "ag") => greps_plainly(&words),
+        "awk" | "gawk" | "mawk" => match operands[..] {
+            ["{print $1}" | "{ print $1 }"] => values(&["F"]) == ["="],
+            ["{print NR}"] => true,
+            _ => false,
+        },
+        "sed" => {
+            let scripts = [values(&["e"]), operands].concat();
+            matches!(scripts[..], ["s/=.*//" | "s/=.*$//" | "s/=.*/=***/" | "s/=.*/=<set>/" | "s/=.*/=/"]) && !read.has("f")
+        }
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" => greps_plainly(&read),
         _ => false,
     }
 }
 
 /// Whether `grep` counts, prints names alone, or looks for something that is no secret.
-fn greps_plainly(words: &[&str]) -> bool {
-    let short = |letter: char| {
-        words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
-    };
-    let long = |names: &[&str]| words.iter().any(|word| names.contains(word));
-    if short('c') || short('q') || long(&["--count", "--quiet", "--silent"]) {
+fn greps_plainly(read: &ProgramWords) -> bool {
+    let has = |names: &[&str]| names.iter().any(|name| read.has(name));
+    if has(&["c", "count", "q", "quiet", "silent"]) {
         return true;
     }
-    let patterns: Vec<&&str> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    let given: Vec<&str> = read.values(&["e", "regexp"]).map(Word::text).collect();
+    let patterns = if given.is_empty() { read.words().map(Word::text).collect() } else { given };
     let names_alone =
         |pattern: &str| pattern.ends_with("[^=]*") || pattern.ends_with("[^=]+") || pattern.ends_with("[A-Z_]*");
-    if short('o') && patterns.iter().all(|pattern| names_alone(pattern)) {
+    if has(&["o", "only-matching"]) && patterns.iter().all(|pattern| names_alone(pattern)) {
         return true;
     }
     let is_plain = |pattern: &str| {
@@ -166,8 +172,7 @@ fn greps_plainly(words: &[&str]) -> bool {
             && !pattern.contains(['[', '*'])
             && !SOUGHT.iter().any(|sought| lower.contains(sought))
     };
-    let inverted = short('v') || long(&["--invert-match"]);
-    !inverted && !patterns.is_empty() && patterns.iter().all(|pattern| is_plain(pattern))
+    !has(&["v", "invert-match", "f", "file"]) && !patterns.is_empty() && patterns.into_iter().all(is_plain)
 }
 
 /// The word of `echo` and its like that is the value of a secret which the text did not set.
