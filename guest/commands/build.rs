@@ -21,8 +21,8 @@ struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Spec {
     names: Vec<String>,
-    /// What its options were compared with, and when. A program has none if no options are listed for it, or if nobody has
-    /// compared them: an option that is not listed is unknown to every reader, and each has its conservative answer.
+    /// What its options were compared with, and when. A program without it has options that nobody has compared. An option that
+    /// is not listed is unknown to every reader, and each has its conservative answer.
     compared: Option<String>,
     runs: Option<Runs>,
     files: Option<Files>,

@@ -3,7 +3,7 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{argument, fill, join, known, quote};
-use super::nested::{command, finish_command, rest, text_of, unseen};
+use super::nested::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::ScannedOptions;
 use super::{Call, ContextChange, Directory, Kind, NestedCommand};
 use toolgate_shell_syntax::word::{Value, Word};
@@ -41,13 +41,19 @@ pub(super) fn xargs(call: Call<'_>) -> Vec<NestedCommand> {
 
 /// `zargs [OPTIONS] -- ARGUMENTS -- COMMAND`, a function that comes with zsh.
 pub(super) fn zargs(call: Call<'_>) -> Vec<NestedCommand> {
-    let dashes = |word: &Word| word.known() == Some("--");
-    let (Some(first), Some(last)) = (call.words.iter().position(dashes), call.words.iter().rposition(dashes)) else {
+    let (scan, change) = call.scan();
+    if scan.stopped {
         return Vec::new();
-    };
-    let part = |from: usize, to: usize| call.words.get(from..to).unwrap_or_default();
-    let words = [part(last + 1, call.words.len()), part(first + 1, last)].concat();
-    if first == last || words.is_empty() { Vec::new() } else { vec![command(words, &call.change)] }
+    }
+    let mut found = extras(&scan, &change);
+    // `zargs OPTIONS -- INPUTS -- COMMAND`; where there are inputs, the first mark may be left out.
+    let words = call.words.get(scan.end..).unwrap_or_default();
+    let mut parts = words.splitn(2, |word| word.known() == Some("--"));
+    let (inputs, program) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    if !program.is_empty() {
+        found.push(command([program, inputs].concat(), &change));
+    }
+    found
 }
 
 /// What GNU parallel replaces, the longest first.

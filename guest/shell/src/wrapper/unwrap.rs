@@ -173,10 +173,11 @@ pub(super) fn start_stop_daemon(call: Call<'_>) -> Vec<NestedCommand> {
     vec![command(std::iter::once(program).chain(rest.iter().skip(1).cloned()).collect(), &change)]
 }
 
-/// `capsh .. -- ARGUMENTS`: bash with these arguments.
+/// `capsh .. -- ARGUMENTS`: bash with these arguments. `-+` means the same, in a process of its own.
 pub(super) fn capsh(call: Call<'_>) -> Vec<NestedCommand> {
     let words = call.words.get(call.from..).unwrap_or_default();
-    let Some(at) = words.iter().position(|word| word.known() == Some("--")) else { return Vec::new() };
+    let begins = |word: &Word| matches!(word.known(), Some("--" | "-+"));
+    let Some(at) = words.iter().position(begins) else { return Vec::new() };
     let shell = known("bash", &words[at]);
     vec![command(std::iter::once(shell).chain(words.iter().skip(at + 1).cloned()).collect(), &call.change)]
 }
