@@ -29,6 +29,7 @@ use toolgate_commands::OptionRun;
 use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::Word;
 
+pub(crate) use git::is_git_subcommand;
 pub(crate) use tools::unbundled;
 pub(crate) use xargs::{xargs, xargs_file};
 
