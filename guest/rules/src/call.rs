@@ -214,6 +214,8 @@ pub struct Memory {
     /// Files that the session has made of a program of the system, by a copy or another name, and that program. It is empty if
     /// it is not known which file was copied.
     pub programs: Arc<Vec<(String, String)>>,
+    /// Where the session has moved files that no build makes again, the newest last.
+    pub moved: Arc<Vec<String>>,
 }
 
 /// Where a text comes from.
@@ -241,6 +243,9 @@ const LONGEST_WRITTEN: usize = 60 << 10;
 /// Most copies of programs that are remembered, the newest.
 const PROGRAMS: usize = 100;
 
+/// Most places that are remembered as where something was moved, the newest.
+const MOVED: usize = 100;
+
 /// Most bytes of the text of a memory: fewer than a host keeps.
 const LONGEST_MEMORY: usize = 200 << 10;
 
@@ -261,14 +266,22 @@ impl Memory {
             repositories: list(text, "repositories"),
             written: Arc::new(list(text, "written")),
             programs: Arc::new(list(text, "programs")),
+            moved: Arc::new(list(text, "moved")),
         }
     }
 
-    /// Adds files that the session wrote, and those among them that are programs. None if all of that is known.
-    pub(crate) fn after(&self, written: Vec<String>, programs: Vec<(String, String)>) -> Option<Self> {
+    /// Adds files that the session wrote, those among them that are programs, and where it moved some. None if all of that is
+    /// known.
+    pub(crate) fn after(
+        &self,
+        written: Vec<String>,
+        programs: Vec<(String, String)>,
+        moved: Vec<String>,
+    ) -> Option<Self> {
         let new: Vec<String> = written.into_iter().filter(|path| !self.written.contains(path)).collect();
         let programs: Vec<_> = programs.into_iter().filter(|one| !self.programs.contains(one)).collect();
-        if new.is_empty() && programs.is_empty() {
+        let moved: Vec<String> = moved.into_iter().filter(|path| !self.moved.contains(path)).collect();
+        if new.is_empty() && programs.is_empty() && moved.is_empty() {
             return None;
         }
         let mut after = self.clone();
@@ -276,6 +289,7 @@ impl Memory {
         let known = Arc::make_mut(&mut after.programs);
         known.retain(|(path, _)| !programs.iter().any(|(other, _)| other == path));
         known.extend(programs);
+        Arc::make_mut(&mut after.moved).extend(moved);
         Some(after)
     }
 
@@ -297,7 +311,7 @@ impl Memory {
     }
 
     /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`,
-    /// `forgotten`, true if not all of them fit, now or earlier, `repositories` and `written`, lists of paths, and `programs`, a
+    /// `forgotten`, true if not all of them fit, now or earlier, `repositories`, `written` and `moved`, lists of paths, and `programs`, a
     /// list of pairs of paths.
     pub fn text(&self) -> String {
         // The rest of the text.
@@ -307,7 +321,9 @@ impl Memory {
         }
         let written = self.kept_written();
         let programs = &self.programs[self.programs.len().saturating_sub(PROGRAMS)..];
-        let others = [&repositories, &serde_json::json!(written), &serde_json::json!(programs)];
+        let moved = &self.moved[self.moved.len().saturating_sub(MOVED)..];
+        let others =
+            [&repositories, &serde_json::json!(written), &serde_json::json!(programs), &serde_json::json!(moved)];
         let mut length = 100 + others.iter().map(|list| list.to_string().len()).sum::<usize>();
         let fits = |entry: &&(String, Source)| {
             length += serde_json::json!(entry).to_string().len() + 1;
@@ -327,6 +343,9 @@ impl Memory {
         }
         if !programs.is_empty() {
             text["programs"] = serde_json::json!(programs);
+        }
+        if !moved.is_empty() {
+            text["moved"] = serde_json::json!(moved);
         }
         text.to_string()
     }
@@ -456,19 +475,20 @@ mod tests {
             (40, 4_000, 14, true),
         ] {
             let programs = vec![("/p/foo".to_owned(), "/bin/rm".to_owned())];
-            let memory = Memory::default().after(paths(count, length), programs.clone()).expect("something is new");
+            let memory =
+                Memory::default().after(paths(count, length), programs.clone(), Vec::new()).expect("something is new");
             let text = memory.text();
             let read = Memory::read(&serde_json::from_str(&text).expect("JSON"));
             assert!(text.len() <= LONGEST_MEMORY && read.written.len() >= least, "{count} {length}");
             assert!(memory.written.last().is_none_or(|last| read.written.contains(last)), "{count} {length}");
             assert_eq!(read.written.iter().any(|path| path == Memory::ANYWHERE), anywhere, "{count} {length}");
             assert_eq!(
-                (&*read.programs, read.after(Vec::new(), programs.clone())),
+                (&*read.programs, read.after(Vec::new(), programs.clone(), Vec::new())),
                 (&programs, None),
                 "{count} {length}"
             );
             // Once every file counts, that stays so.
-            let again = read.after(paths(1, 1), Vec::new()).map(|memory| memory.text());
+            let again = read.after(paths(1, 1), Vec::new(), Vec::new()).map(|memory| memory.text());
             assert!(again.is_none_or(|text| !anywhere || text.contains("\"/\"")), "{count} {length}");
         }
         // A text of before there were any.

@@ -84,6 +84,7 @@ pub(crate) fn unseen(
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
     let mut files = Files::new(&before, earlier.forgotten, text);
     let mut written = Written::new(earlier, look);
+    let mut patched = Patched::default();
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     let order = Order::of(&commands);
@@ -123,7 +124,9 @@ pub(crate) fn unseen(
             found.push(UnseenRun::of(command, Source::Unseen, true, command.span));
         }
         written.follow(command, &piped);
-        found.extend(run_stored(command, look));
+        found.extend(run_stored(command, look, earlier));
+        found.extend(patched.run_by(command, look));
+        patched.follow(command);
         found.extend(guessed_program(command));
         found.extend(computed_program(command, &own, variable));
     }
@@ -196,12 +199,48 @@ fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) 
 }
 
 /// A script that is there, and that could not be read.
-fn run_stored(command: &Command, look: Option<&dyn FileOracle>) -> Option<UnseenRun> {
+fn run_stored(command: &Command, look: Option<&dyn FileOracle>, earlier: &Memory) -> Option<UnseenRun> {
     let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
     let script = runs.find_map(|effect| effect.path.known())?;
-    let unread = command.opaque && command.program().is_some_and(|program| SCRIPT_READERS.contains(&program));
+    let program = command.program()?;
+    // One in another language is the project's own, unless the session wrote it.
+    let own = || look.is_some_and(|look| look.script(script).is_none());
+    let of_session = || interprets(program) && earlier.written.iter().any(|path| path == script) && own();
+    let unread = command.opaque && (SCRIPT_READERS.contains(&program) || of_session());
     let there = || look.is_some_and(|look| look.look(script) == Presence::File);
     (unread && there()).then(|| UnseenRun::of(command, Source::Unseen, true, command.span))
+}
+
+/// Files that a patch brings which is not in the text.
+#[derive(Default)]
+struct Patched<'c> {
+    files: Vec<&'c str>,
+    /// Which files they are is not known.
+    any: bool,
+}
+
+impl<'c> Patched<'c> {
+    fn follow(&mut self, command: &'c Command) {
+        let subcommand = || command.words.iter().skip(1).filter_map(Word::known).find(|word| !word.starts_with('-'));
+        let patches = match command.program() {
+            Some("git") => matches!(subcommand(), Some("apply" | "am")),
+            program => program == Some("patch"),
+        };
+        if patches {
+            let changed = command.effects.iter().filter(|effect| files::is_filled(effect.kind));
+            self.files.extend(changed.filter_map(|effect| effect.path.known()));
+            self.any |= command.effects.iter().any(|effect| effect.path.text().ends_with("/**"));
+        }
+    }
+
+    /// One of them that a shell runs.
+    fn run_by(&self, command: &Command, look: Option<&dyn FileOracle>) -> Option<UnseenRun> {
+        let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+        let there = |path: &str| look.is_none_or(|look| look.look(path) == Presence::File);
+        let is_one = |path: &str| self.files.contains(&path) || self.any && !there(path);
+        let brought = runs.any(|effect| effect.path.known().is_some_and(is_one));
+        (brought && command.opaque).then(|| UnseenRun::of(command, Source::Unseen, true, command.span))
+    }
 }
 
 /// A program that a glob leaves open.

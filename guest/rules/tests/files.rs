@@ -249,7 +249,7 @@ fn what_takes_settings_away_asks() {
 fn uncommitted_work_is_not_lost_unasked() {
     let at = |path: &str| format!("{WORKSPACE}/{path}");
     let there = serde_json::json!({
-        "files": (["", ".git/HEAD", "README.md", "Makefile", "package.json", "notes.txt", ".env", "src/engine.py", "src/b.py",
+        "files": (["", ".git/HEAD", "README.md", "Makefile", "package.json", "notes.txt", "notes.md", "debug.log", ".env", "src/engine.py", "src/b.py",
             "src/c.py", "src/untracked.py", "lib/x.sh", "lib/y.sh", "build/o", "node_modules/m/i.js"].map(at)),
         "links": {"/tmp/p": WORKSPACE},
         // A worktree of the repository.
@@ -262,7 +262,7 @@ fn uncommitted_work_is_not_lost_unasked() {
         "tracked": {
             "README.md": "held", "Makefile": "held", "package.json": "held", "src/b.py": "held", "src/c.py": "held",
             "lib/x.sh": "held", "lib/y.sh": "held", "src/engine.py": "changed", "src/untracked.py": "untracked",
-            "notes.txt": "untracked", ".env": "ignored", "build/o": "ignored", "node_modules/m/i.js": "ignored",
+            "notes.txt": "untracked", "notes.md": "untracked", "debug.log": "untracked", ".env": "ignored", "build/o": "ignored", "node_modules/m/i.js": "ignored",
         },
     });
     verdicts(&cases!("uncommitted.jsonl"), there.as_object().expect("an object"));

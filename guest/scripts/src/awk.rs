@@ -46,7 +46,7 @@ pub(super) fn read(script: &str, setting: &Setting) -> Script {
     let files = files.take(MOST_FILES).collect();
     let mut reader = Reader { tokens: &tokens, variables: variables(&tokens), files, effects: Vec::new(), complete };
     reader.read();
-    Script { effects: reader.effects, complete: reader.complete }
+    Script { effects: reader.effects, complete: reader.complete, printed: None }
 }
 
 fn lex(script: &str) -> (Vec<Token>, bool) {

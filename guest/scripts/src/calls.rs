@@ -1,13 +1,14 @@
 //! What a call does: its row is looked up and done.
 
 use super::arguments::{Args, arg, argument, each, every, mode, pairs};
-use super::code::evals;
+use super::code::{evals, getenv};
 use super::evaluator::Evaluator;
 use super::names::full;
 use super::processes::{run, shells};
+use super::pure::CONFIG_PARSER;
 use super::tables::{Act, HARMLESS, MILD, PLAIN, STRICT, find, is_dangerous};
 use super::value::{self, HOLE, Value, is_at_home};
-use super::{Language, ScriptEffectKind, Text, dispatch};
+use super::{Language, ScriptEffectKind, Text, dispatch, files};
 
 /// Names of functions that read files begin so.
 const READS: &[&str] =
@@ -34,11 +35,19 @@ impl Evaluator {
         {
             return super::methods::call(self, object.value.clone(), method, args.skip(1));
         }
+        match name.strip_prefix(CONFIG_PARSER) {
+            Some(".read") => return files::config_read(self, &args),
+            Some(".get") => return files::config_get(self, &args),
+            _ => {}
+        }
         if let Some(value) = self.adapted(&name, &args) {
             return value;
         }
         if MILD.iter().any(|mild| name == *mild || name.strip_prefix(mild).is_some_and(|rest| rest.starts_with('.'))) {
             return Value::Unknown;
+        }
+        if matches!(name.as_str(), "print" | "puts" | "console.log" | "process.stdout.write" | "sys.stdout.write") {
+            self.prints(&args);
         }
         let root = name.split('.').next().unwrap_or_default();
         let unknown_perl = language == Language::Perl || language == Language::Ruby;
@@ -82,6 +91,19 @@ impl Evaluator {
         }
         self.callbacks(&args);
         Value::Unknown
+    }
+
+    /// What is printed is a line of what the script prints.
+    fn prints(&mut self, args: &Args) {
+        let texts: Vec<String> = args.values.iter().flat_map(|arg| arg.value.texts()).collect();
+        let is_known = args.values.len() == 1 && !texts.iter().any(|text| text.contains([HOLE, value::HOME]));
+        match self.printed.as_mut().filter(|all| is_known && all.len() < value::LONGEST) {
+            Some(all) => texts.iter().for_each(|text| {
+                all.push_str(text);
+                all.push('\n');
+            }),
+            None => self.printed = None,
+        }
     }
 
     /// A file at home is read that a function is told of which nothing is known but its name.
@@ -208,7 +230,10 @@ impl Evaluator {
                 self.incomplete();
                 Value::Unknown
             }
-            Act::Read(at) => each(self, args, at, ScriptEffectKind::Read),
+            Act::Read(at) => {
+                each(self, args, at, ScriptEffectKind::Read);
+                self.content(&argument(args, at))
+            }
             Act::List(_) if args.values.is_empty() && args.named.is_empty() => {
                 self.effect(ScriptEffectKind::List(Text::Known(".".to_owned())), &args.at);
                 Value::Unknown
@@ -265,6 +290,7 @@ impl Evaluator {
             Act::Send(at) => self.send(args, at),
             Act::Other(name) => dispatch::handler(name)(self, args),
             Act::Value(name) => dispatch::pure(name)(args),
+            Act::Variable => getenv(self, args),
         }
     }
 

@@ -3,10 +3,10 @@
 use super::arguments::{Arg, Args, argument};
 use super::evaluator::Evaluator;
 use super::files::runs_file;
-use super::names::full;
+use super::names::{full, of_environment};
 use super::tables::{Act, HARMLESS, STRICT, exported, find, is_dangerous};
 use super::value::{self, HOLE, Value};
-use super::{Language, ScriptEffectKind, Text};
+use super::{Language, PACKAGES, ScriptEffectKind, Text, documents};
 
 /// A module was imported.
 pub(super) fn imported(evaluator: &mut Evaluator, module: &str) {
@@ -22,6 +22,7 @@ pub(super) fn imported(evaluator: &mut Evaluator, module: &str) {
         loads(evaluator, module);
     }
     if evaluator.language == Language::Perl {
+        loads(evaluator, module);
         for name in exported(module) {
             evaluator.set(name, Value::Name(format!("{module}::{name}")));
         }
@@ -34,10 +35,11 @@ pub(super) fn imported(evaluator: &mut Evaluator, module: &str) {
     }
 }
 
-/// A module of Python, which may be a file of the project, whatever its name.
+/// A module of Python or Perl, which may be a file of the project, whatever its name.
 pub(super) fn loads(evaluator: &mut Evaluator, module: &str) {
+    let separator = if evaluator.language == Language::Perl { "::" } else { "." };
     if !module.is_empty() {
-        evaluator.effect(ScriptEffectKind::Load(Text::Known(module.replace('.', "/"))), &(0..0));
+        evaluator.effect(ScriptEffectKind::Load(Text::Known(module.replace(separator, "/"))), &(0..0));
     }
 }
 
@@ -63,7 +65,14 @@ pub(super) fn require(evaluator: &mut Evaluator, module: &Value) -> Value {
     }
     if name.starts_with(['.', '/']) {
         evaluator.incomplete();
-        return Value::Unknown;
+        return match evaluator.content(&Value::text(name)) {
+            Value::Text(text) if name.ends_with(".json") => documents::parsed(&text),
+            _ => Value::Unknown,
+        };
+    }
+    // A package, which may have been changed.
+    if !STRICT.contains(&name) {
+        evaluator.effect(ScriptEffectKind::Load(Text::Known(format!("{PACKAGES}{name}"))), &(0..0));
     }
     if !HARMLESS.contains(&name) && !STRICT.contains(&name) {
         evaluator.modules.insert(name.to_owned());
@@ -213,6 +222,20 @@ pub(super) fn ruby_include(evaluator: &mut Evaluator, args: &Args) -> Value {
         }
     }
     Value::Unknown
+}
+
+/// A variable of the environment, or what is said to be there where it is not set.
+pub(super) fn getenv(evaluator: &mut Evaluator, args: &Args) -> Value {
+    let name = argument(args, 0);
+    match (name.known(), args.value(1).cloned()) {
+        (Some("HOME"), _) => Value::home(),
+        (Some(name), otherwise) => match (of_environment(&evaluator.setting, name), otherwise) {
+            (Value::Unknown, Some(otherwise)) => otherwise.or(Value::Unknown),
+            (known, _) => known,
+        },
+        (None, Some(otherwise)) => otherwise.or(Value::Unknown),
+        (None, None) => Value::Unknown,
+    }
 }
 
 pub(super) fn const_get(evaluator: &mut Evaluator, args: &Args) -> Value {

@@ -13,7 +13,7 @@ use super::cursor::Cursor;
 use super::tables::acting;
 use super::tokens::{Kind, Part, Token};
 use super::value::{Function, MORE, Value, lost};
-use super::{Language, ScriptEffect, ScriptEffectKind, Setting, Text};
+use super::{Language, ScriptEffect, ScriptEffectKind, Setting, Text, value};
 
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
@@ -55,6 +55,10 @@ pub(super) struct Evaluator {
     /// What `argparse` was told to expect.
     pub(super) options: Vec<Expected>,
     pub(super) variables: HashMap<String, Value>,
+    /// What Python's `configparser` has read.
+    pub(super) configuration: Value,
+    /// What the script prints, if all of it is known; each text as a line.
+    pub(super) printed: Option<String>,
     /// Names that are assigned in more than one place, some of which may not be reached.
     pub(super) loose: HashSet<String>,
     /// Functions that nothing can call.
@@ -94,6 +98,8 @@ impl Evaluator {
             setting,
             options: Vec::new(),
             variables: HashMap::new(),
+            configuration: Value::Map(Vec::new()),
+            printed: Some(String::new()),
             loose: HashSet::new(),
             unused: HashSet::new(),
             modules: HashSet::new(),
@@ -132,6 +138,24 @@ impl Evaluator {
             self.unread();
         }
         self.effects.push(ScriptEffect { what, at: at.clone() });
+    }
+
+    /// What a file holds that is named by a value; unknown if any that it may be is not known.
+    pub(super) fn content(&self, path: &Value) -> Value {
+        let files = &self.setting.surroundings.files;
+        let held = |text: &String| match value::path(text) {
+            Text::Known(path) => files.iter().find(|(name, _)| *name == path).map(|(_, held)| Value::text(held)),
+            Text::Shape(_) => None,
+        };
+        Value::choice(path.texts().iter().map(|text| held(text).unwrap_or(Value::Unknown)).collect())
+    }
+
+    /// The same as an open file.
+    pub(super) fn opened(&self, path: &Value) -> Value {
+        match self.content(path) {
+            Value::Text(text) => Value::File(text),
+            _ => Value::Unknown,
+        }
     }
 
     pub(super) fn incomplete(&mut self) {

@@ -8,7 +8,7 @@ use super::processes::shell;
 use super::pure::expand_home;
 use super::tables::Act;
 use super::value::{self, HOLE, Value};
-use super::{Language, ScriptEffectKind, Text};
+use super::{Language, ScriptEffectKind, Text, documents};
 
 /// Modes of `open` in Python, Node, Ruby and PHP.
 pub(super) fn open(evaluator: &mut Evaluator, args: &Args) -> Value {
@@ -45,7 +45,37 @@ pub(super) fn open(evaluator: &mut Evaluator, args: &Args) -> Value {
     if let Some(block) = block {
         evaluator.call(block.value, Args::of(vec![Value::Unknown], args.at.clone()));
     }
+    let reads = mode.is_none_or(|mode| match mode {
+        Value::Text(mode) => !mode.contains(['w', 'a', 'x', 'c', '+']),
+        Value::Map(_) => true,
+        _ => false,
+    });
+    if reads { evaluator.opened(&argument(args, 0)) } else { Value::Unknown }
+}
+
+/// `ConfigParser.read`: the files that are named, one or several.
+pub(super) fn config_read(evaluator: &mut Evaluator, args: &Args) -> Value {
+    each(evaluator, args, 0, ScriptEffectKind::Read);
+    let named = match argument(args, 0) {
+        Value::List(values) => values,
+        value => vec![value],
+    };
+    for path in named {
+        if let Value::Text(text) = evaluator.content(&path)
+            && let (Value::Map(known), Value::Map(more)) = (&mut evaluator.configuration, documents::parsed(&text))
+        {
+            for (section, item) in more {
+                value::put(known, &section, item);
+            }
+        }
+    }
     Value::Unknown
+}
+
+/// `ConfigParser.get(section, key)`
+pub(super) fn config_get(evaluator: &mut Evaluator, args: &Args) -> Value {
+    let section = evaluator.index(evaluator.configuration.clone(), &argument(args, 0));
+    evaluator.index(section, &args.value(1).cloned().unwrap_or(Value::Unknown))
 }
 
 fn by_mode(evaluator: &mut Evaluator, mode: &str, path: Text, at: &Range<usize>) {
@@ -110,7 +140,8 @@ pub(super) fn fileinput(evaluator: &mut Evaluator, args: &Args) -> Value {
     if inplace {
         each(evaluator, args, 0, ScriptEffectKind::Write)
     } else {
-        each(evaluator, args, 0, ScriptEffectKind::Read)
+        each(evaluator, args, 0, ScriptEffectKind::Read);
+        evaluator.opened(&argument(args, 0))
     }
 }
 
@@ -243,7 +274,13 @@ pub(super) fn retrieve(evaluator: &mut Evaluator, args: &Args) -> Value {
 pub(super) fn runs_file(evaluator: &mut Evaluator, args: &Args) -> Value {
     evaluator.incomplete();
     each(evaluator, args, 0, ScriptEffectKind::Load);
-    each(evaluator, args, 0, ScriptEffectKind::Read)
+    each(evaluator, args, 0, ScriptEffectKind::Read);
+    // Node gives what is in a file of JSON.
+    let path = argument(args, 0);
+    match evaluator.content(&path) {
+        Value::Text(text) if path.known().is_some_and(|path| path.ends_with(".json")) => documents::parsed(&text),
+        _ => Value::Unknown,
+    }
 }
 
 pub(super) fn node_write(evaluator: &mut Evaluator, args: &Args) -> Value {

@@ -15,6 +15,7 @@
 //! | `evaluator` | the state of a script that is read: what it has done, and what it may still cost |
 //! | `arguments`, `script_args` | what a call is given; the script's own arguments, as the script sees them |
 //! | `names` | what a name means in its language, and under which one the tables have it |
+//! | `documents` | what files of settings hold, as values |
 //! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
 //! | `dispatch` | which of that a row means |
 //! | `methods` | calls on values: texts, lists, path objects |
@@ -32,6 +33,7 @@
 pub use toolgate_commands::Language;
 
 use std::ops::Range;
+use std::rc::Rc;
 
 mod arguments;
 mod assigned;
@@ -42,6 +44,7 @@ mod classes;
 mod code;
 mod cursor;
 mod dispatch;
+mod documents;
 mod evaluator;
 mod expressions;
 mod files;
@@ -75,6 +78,8 @@ pub struct Script {
     /// Everything that touches files or processes was understood. An argument that is not known leaves this true: it
     /// is a hole in its effect.
     pub complete: bool,
+    /// What it prints, if all of that is known.
+    pub printed: Option<String>,
 }
 
 /// One call and what it does.
@@ -160,11 +165,14 @@ pub enum ScriptEffectKind {
     },
     /// Code in the same language that is evaluated.
     Eval(Text),
-    /// A file in the same language that is run or imported, perhaps without its ending.
+    /// A file in the same language that is run or imported, perhaps without its ending. A package of Node's begins with [`PACKAGES`].
     Load(Path),
     /// Something goes over the network: the URL or host.
     Send(Text),
 }
+
+/// What the path of a package of Node's begins with.
+pub const PACKAGES: &str = "node_modules/";
 
 /// A text that the script computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,6 +204,19 @@ pub struct Setting {
     pub origin: Origin,
     /// Its arguments, if anything is known of them.
     pub arguments: Option<Arguments>,
+    /// What is around it.
+    pub surroundings: Rc<Surroundings>,
+}
+
+/// What a script can read, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Files by the paths that its effects have, and what they hold.
+    pub files: Vec<(String, String)>,
+    /// What its standard input gives.
+    pub input: Option<String>,
+    /// Variables of the environment.
+    pub variables: Vec<(String, String)>,
 }
 
 /// What a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
@@ -203,8 +224,10 @@ pub struct Setting {
 pub struct Arguments(pub Vec<Text>);
 
 impl Setting {
-    /// Of a text that is in no file and has no arguments that are known.
-    pub const TEXT: Setting = Setting { origin: Origin::Text, arguments: None };
+    /// Of a script of which nothing is known but where it stands.
+    pub fn of(origin: Origin) -> Self {
+        Setting { origin, arguments: None, surroundings: Rc::default() }
+    }
 }
 
 /// Reads a script. Any input has an answer. What that may cost is linear in its length; what would cost more is unknown.

@@ -97,6 +97,7 @@ pub(super) fn call(evaluator: &mut Evaluator, value: Value, name: &str, args: Ar
                 return result;
             }
         }
+        Value::File(text) => return on_file(text, name, &args),
         Value::Function(function) => {
             let function = function.clone();
             return match (evaluator.language, name) {
@@ -222,12 +223,29 @@ fn on_path(evaluator: &mut Evaluator, path: &str, name: &str, args: &Args) -> Op
         }
         _ => return None,
     };
+    let reads = matches!(what, ScriptEffectKind::Read(_));
     evaluator.effect(what, &at);
     // Ruby and Python give the open file to what follows.
     if name == "open" {
         block(evaluator, args, &Value::Unknown);
     }
-    Some(Value::Unknown)
+    let file = Value::Path(path.to_owned());
+    Some(match name {
+        _ if !reads || name == "readlink" => Value::Unknown,
+        "open" | "readlines" | "lines" | "each_line" => evaluator.opened(&file),
+        _ => evaluator.content(&file),
+    })
+}
+
+/// Methods of an open file whose content is known.
+fn on_file(text: &str, name: &str, args: &Args) -> Value {
+    match name {
+        "read" if args.values.is_empty() => Value::text(text),
+        "readline" | "gets" => Value::choice(Value::File(text.to_owned()).items()),
+        "readlines" | "each_line" | "xreadlines" => Value::List(Value::File(text.to_owned()).items()),
+        "__enter__" => Value::File(text.to_owned()),
+        _ => Value::Unknown,
+    }
 }
 
 /// Calls the function that was handed over, if one was.

@@ -128,20 +128,35 @@ pub(super) fn constant(language: Language, name: &str, setting: &Setting) -> Opt
         | (Language::Ruby, "ARGV")
         | (Language::Perl, "@ARGV")
         | (Language::Php, "$argv") => script_args::arguments(setting, language),
-        (Language::Node, name) if name.starts_with("process.env.") => Value::Unknown,
+        (Language::Node, name) if name.starts_with("process.env.") => {
+            of_environment(setting, &name["process.env.".len()..])
+        }
+        (Language::Python, "sys.stdin") | (Language::Ruby, "STDIN" | "$stdin") => {
+            Value::File(setting.surroundings.input.clone()?)
+        }
         (Language::Php, "$_ENV" | "$_SERVER") => Value::name("$_ENV"),
         _ => return None,
     })
 }
 
 /// The value of an environment variable, if that is what is indexed.
-pub(super) fn environment(value: &Value, key: &Value) -> Option<Value> {
+pub(super) fn environment(setting: &Setting, value: &Value, key: &Value) -> Option<Value> {
     match value {
         Value::Name(name) if matches!(name.as_str(), "os.environ" | "process.env" | "ENV" | "$_ENV") => {
-            Some(if key.known() == Some("HOME") { Value::home() } else { Value::Unknown })
+            Some(match key.known() {
+                Some("HOME") => Value::home(),
+                Some(name) => of_environment(setting, name),
+                None => Value::Unknown,
+            })
         }
         _ => None,
     }
+}
+
+/// A variable of the environment.
+pub(super) fn of_environment(setting: &Setting, name: &str) -> Value {
+    let mut known = setting.surroundings.variables.iter();
+    known.find(|(own, _)| own == name).map_or(Value::Unknown, |(_, text)| Value::text(text))
 }
 
 /// From which argument on a function changes the variables that it is given.

@@ -8,6 +8,7 @@ use super::cursor::Cursor;
 use super::evaluator::{DEEPEST, Evaluator};
 use super::expressions::assignment;
 use super::objects::of_object;
+use super::pure::CONFIG_PARSER;
 use super::tokens::Kind;
 use super::value::{Function, HOLE, HOME, Value};
 use super::{Language, ScriptEffectKind, methods, names, script_args, sequences, tables, value};
@@ -391,8 +392,11 @@ impl Evaluator {
                 Value::choice(found)
             }
             (Value::Name(_), _) => {
-                if let Some(home) = names::environment(&value, key) {
-                    return home;
+                if let Some(variable) = names::environment(&self.setting, &value, key) {
+                    return variable;
+                }
+                if matches!(&value, Value::Name(name) if name == CONFIG_PARSER) {
+                    return self.index(self.configuration.clone(), key);
                 }
                 match (key.known().map(str::to_owned), &value) {
                     (Some(key), Value::Name(name))

@@ -4,7 +4,10 @@ use super::arguments::{Arg, Args, argument};
 use super::evaluator::Evaluator;
 use super::sequences::{self, decode, letters, reverse};
 use super::value::{self, HOLE, Value};
-use super::{Language, Origin};
+use super::{Language, Origin, documents};
+
+/// The name of what `configparser.ConfigParser()` gives.
+pub(super) const CONFIG_PARSER: &str = "configparser.ConfigParser";
 
 pub(super) fn expand_home(path: &str, really: bool) -> String {
     match path.strip_prefix('~') {
@@ -421,13 +424,17 @@ pub(super) fn home(_: &Args) -> Value {
     Value::home()
 }
 
-pub(super) fn getenv(args: &Args) -> Value {
-    let otherwise = args.value(1).cloned();
-    match (argument(args, 0).known(), otherwise) {
-        (Some("HOME"), _) => Value::home(),
-        (_, Some(otherwise)) => otherwise.or(Value::Unknown),
+/// What a file of settings, or a text, holds.
+pub(super) fn document(args: &Args) -> Value {
+    match argument(args, 0) {
+        Value::File(text) => documents::parsed(&text),
+        Value::Text(text) if !text.contains([HOLE, value::HOME]) => documents::parsed(&text),
         _ => Value::Unknown,
     }
+}
+
+pub(super) fn config_parser(_: &Args) -> Value {
+    Value::name(CONFIG_PARSER)
 }
 
 pub(super) fn pathlib(args: &Args) -> Value {

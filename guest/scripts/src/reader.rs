@@ -31,7 +31,11 @@ pub(super) fn read(language: Language, script: &str, setting: Setting, whole: bo
         let what = ScriptEffectKind::Shell(Text::Shape(HOLE.to_string()));
         evaluator.effects.push(ScriptEffect { what, at: 0..script.len() });
     }
-    Script { effects: evaluator.effects, complete: evaluator.complete }
+    Script {
+        effects: evaluator.effects,
+        complete: evaluator.complete,
+        printed: evaluator.printed.filter(|text| !text.is_empty()),
+    }
 }
 
 impl Evaluator {

@@ -10,7 +10,7 @@ pub(super) fn read(script: &str) -> Script {
     while reader.at < script.len() {
         reader.command();
     }
-    Script { effects: reader.effects, complete: reader.complete }
+    Script { effects: reader.effects, complete: reader.complete, printed: None }
 }
 
 struct Reader<'a> {

@@ -60,6 +60,8 @@ pub(super) enum Act {
     Other(Handler),
     /// It gives a value, and nothing else.
     Value(Pure),
+    /// The value of a variable of the environment.
+    Variable,
 }
 
 /// A call whose effects a row cannot say.
@@ -152,16 +154,17 @@ pub(super) enum Pure {
     Chr,
     CodecsDecode,
     Compile,
+    ConfigParser,
     CreateRequire,
     Dict,
     Dirname,
+    Document,
     Entries,
     Enumerated,
     Expanduser,
     Expandvars,
     Explode,
     First,
-    Getenv,
     Here,
     Home,
     Implode,
@@ -211,7 +214,7 @@ use Act::{
 impl Act {
     /// Whether it does more than give a value.
     pub(super) fn acts(self) -> bool {
-        !matches!(self, Act::None | Act::Value(_))
+        !matches!(self, Act::None | Act::Value(_) | Act::Variable)
     }
 }
 
@@ -224,7 +227,8 @@ const PYTHON: &[Row] = &[
     ("file", Other(Handler::Open)), ("sqlite3.connect", Write(0)), ("shelve.open", Write(0)), ("dbm.open", Write(0)),
     ("logging.FileHandler", Other(Handler::LogFile)), ("logging.basicConfig", Other(Handler::Logging)), ("fileinput.input", Other(Handler::Fileinput)), ("fileinput.FileInput", Other(Handler::Fileinput)), ("aiofiles.open", Other(Handler::Open)), ("pandas.ExcelWriter", Write(0)), ("send2trash.send2trash", Tree(0)), ("contextlib.chdir", Chdir),
     ("linecache.getline", Read(0)), ("linecache.getlines", Read(0)), ("os.listdir", Act::List(0)), ("os.scandir", Act::List(0)), ("os.walk", Other(Handler::Walk)), ("os.fwalk", Other(Handler::Walk)),
-    ("os.readlink", Read(0)), ("glob.glob", Other(Handler::Glob)), ("glob.iglob", Other(Handler::Glob)), ("configparser.ConfigParser", Act::None),
+    ("os.readlink", Read(0)), ("glob.glob", Other(Handler::Glob)), ("glob.iglob", Other(Handler::Glob)), ("configparser.ConfigParser", Act::Value(Pure::ConfigParser)), ("configparser.RawConfigParser", Act::Value(Pure::ConfigParser)), ("configparser.SafeConfigParser", Act::Value(Pure::ConfigParser)),
+    ("json.load", Act::Value(Pure::Document)), ("json.loads", Act::Value(Pure::Document)), ("yaml.safe_load", Act::Value(Pure::Document)), ("yaml.load", Act::Value(Pure::Document)), ("yaml.full_load", Act::Value(Pure::Document)), ("tomllib.load", Act::Value(Pure::Document)), ("tomllib.loads", Act::Value(Pure::Document)), ("tomli.load", Act::Value(Pure::Document)), ("tomli.loads", Act::Value(Pure::Document)), ("toml.loads", Act::Value(Pure::Document)),
     ("os.remove", Delete(0)), ("os.unlink", Delete(0)), ("os.rmdir", Delete(0)), ("os.removedirs", Delete(0)),
     ("os.mkdir", Folder(0)), ("os.makedirs", Folder(0)), ("os.mkfifo", File(0)), ("os.mknod", File(0)),
     ("os.rename", Move), ("os.renames", Move), ("os.replace", Move), ("os.link", HardLink), ("os.symlink", Link),
@@ -259,7 +263,7 @@ const PYTHON: &[Row] = &[
     ("str.join", Act::Value(Pure::StrJoin)), ("os.fsencode", Act::Value(Pure::Text)), ("os.fsdecode", Act::Value(Pure::Text)), ("os.fspath", Act::Value(Pure::Text)),
     ("os.path.join", Act::Value(Pure::Join)), ("os.path.expanduser", Act::Value(Pure::Expanduser)), ("os.path.expandvars", Act::Value(Pure::Expandvars)), ("os.path.abspath", Act::Value(Pure::Text)), ("os.path.realpath", Act::Value(Pure::Text)), ("os.path.normpath", Act::Value(Pure::Text)),
     ("os.path.dirname", Act::Value(Pure::Dirname)), ("os.path.basename", Act::Value(Pure::Basename)), ("os.getcwd", Act::Value(Pure::Here)), ("os.getcwdb", Act::Value(Pure::Here)), ("os.path.split", Act::Value(Pure::PathSplit)),
-    ("pwd.getpwuid", Act::Value(Pure::UserInfo)), ("pwd.getpwnam", Act::Value(Pure::UserInfo)), ("os.getenv", Act::Value(Pure::Getenv)), ("os.environ.get", Act::Value(Pure::Getenv)), ("os.environ.setdefault", Act::Value(Pure::Getenv)),
+    ("pwd.getpwuid", Act::Value(Pure::UserInfo)), ("pwd.getpwnam", Act::Value(Pure::UserInfo)), ("os.getenv", Act::Variable), ("os.environ.get", Act::Variable), ("os.environ.setdefault", Act::Variable),
     ("pathlib.Path", Act::Value(Pure::Pathlib)), ("pathlib.Path.home", Act::Value(Pure::PathHome)), ("pathlib.Path.cwd", Act::Value(Pure::PathHere)), ("pathlib.PurePath", Act::Value(Pure::Pathlib)),
     ("urllib.request.urlopen", Send(0)), ("urllib.urlopen", Send(0)), ("urllib2.urlopen", Send(0)), ("urllib.request.urlretrieve", Other(Handler::Retrieve)), ("urllib.urlretrieve", Other(Handler::Retrieve)),
     ("urllib.request.Request", Act::Value(Pure::First)), ("urllib2.Request", Act::Value(Pure::First)), ("requests.get", Send(0)), ("requests.post", Send(0)), ("requests.put", Send(0)), ("requests.patch", Send(0)), ("requests.delete", Send(0)), ("requests.head", Send(0)),
@@ -272,7 +276,7 @@ const PYTHON: &[Row] = &[
 
 #[rustfmt::skip]
 const NODE: &[Row] = &[
-    ("Deno.remove", Other(Handler::NodeRm)), ("Deno.writeTextFile", Write(0)), ("Deno.writeFile", Write(0)), ("Deno.readTextFile", Read(0)), ("Deno.readFile", Read(0)), ("Deno.rename", Move), ("Deno.copyFile", Act::Copy), ("Deno.mkdir", Folder(0)), ("Deno.readDir", Act::List(0)), ("Deno.symlink", Link), ("Deno.link", HardLink), ("Deno.chmod", Chmod(0)), ("Deno.chown", Mode(0)), ("Deno.truncate", Write(0)), ("Deno.create", Write(0)), ("Deno.open", Other(Handler::Open)), ("Deno.readLink", Read(0)), ("Deno.utime", Write(0)), ("Deno.chdir", Chdir), ("Deno.Command", Other(Handler::DenoCommand)), ("Deno.run", Other(Handler::SpawnList)), ("Deno.kill", Opaque), ("Deno.dlopen", Opaque), ("Deno.env.get", Act::Value(Pure::Getenv)), ("Deno.cwd", Act::Value(Pure::Here)), ("Deno.makeTempDir", Other(Handler::NodeTemporary)),
+    ("Deno.remove", Other(Handler::NodeRm)), ("Deno.writeTextFile", Write(0)), ("Deno.writeFile", Write(0)), ("Deno.readTextFile", Read(0)), ("Deno.readFile", Read(0)), ("Deno.rename", Move), ("Deno.copyFile", Act::Copy), ("Deno.mkdir", Folder(0)), ("Deno.readDir", Act::List(0)), ("Deno.symlink", Link), ("Deno.link", HardLink), ("Deno.chmod", Chmod(0)), ("Deno.chown", Mode(0)), ("Deno.truncate", Write(0)), ("Deno.create", Write(0)), ("Deno.open", Other(Handler::Open)), ("Deno.readLink", Read(0)), ("Deno.utime", Write(0)), ("Deno.chdir", Chdir), ("Deno.Command", Other(Handler::DenoCommand)), ("Deno.run", Other(Handler::SpawnList)), ("Deno.kill", Opaque), ("Deno.dlopen", Opaque), ("Deno.env.get", Act::Variable), ("Deno.cwd", Act::Value(Pure::Here)), ("Deno.makeTempDir", Other(Handler::NodeTemporary)),
     ("Bun.$", Other(Handler::Template)), ("Bun.write", Write(0)), ("Bun.file", Read(0)), ("Bun.spawn", Other(Handler::SpawnList)),
     ("fs.readFile", Read(0)), ("fs.createReadStream", Read(0)), ("fs.readdir", Act::List(0)), ("fs.opendir", Act::List(0)), ("fs.glob", Other(Handler::Glob)), ("glob", Other(Handler::Glob)), ("glob.glob", Other(Handler::Glob)), ("glob.sync", Other(Handler::Glob)), ("glob.globSync", Other(Handler::Glob)), ("fast-glob", Other(Handler::Glob)), ("fast-glob.sync", Other(Handler::Glob)), ("fast-glob.glob", Other(Handler::Glob)), ("fast-glob.globSync", Other(Handler::Glob)), ("globby", Other(Handler::Glob)), ("globby.sync", Other(Handler::Glob)), ("globby.globby", Other(Handler::Glob)), ("globby.globbySync", Other(Handler::Glob)), ("tinyglobby.glob", Other(Handler::Glob)), ("tinyglobby.globSync", Other(Handler::Glob)), ("fs.readlink", Read(0)), ("fs.watch", Read(0)), ("fs.watchFile", Read(0)), ("fs.readJson", Read(0)),
     ("fs.writeFile", Other(Handler::NodeWrite)), ("fs.createWriteStream", Other(Handler::NodeWrite)), ("fs.outputFile", Write(0)), ("fs.writeJson", Write(0)), ("fs.outputJson", Write(0)), ("fs.appendFile", Append(0)), ("fs.truncate", Write(0)), ("fs.utimes", Write(0)), ("fs.lutimes", Write(0)),
@@ -289,7 +293,7 @@ const NODE: &[Row] = &[
     ("path.join", Act::Value(Pure::NodeJoin)), ("path.resolve", Act::Value(Pure::Join)), ("path.normalize", Act::Value(Pure::Text)), ("path.dirname", Act::Value(Pure::Dirname)), ("path.basename", Act::Value(Pure::Basename)), ("path.parse", Act::Value(Pure::PathParse)), ("fs.realpath", Act::Value(Pure::Text)), ("os.homedir", Act::Value(Pure::Home)), ("os.userInfo", Act::Value(Pure::UserInfo)), ("process.cwd", Act::Value(Pure::Here)), ("url.fileURLToPath", Other(Handler::OwnFile)),
     ("URL", Act::Value(Pure::Url)), ("url.parse", Act::Value(Pure::First)), ("Request", Act::Value(Pure::First)), ("fetch", Send(0)), ("http.get", Other(Handler::NodeHttp)), ("http.request", Other(Handler::NodeHttp)), ("https.get", Other(Handler::NodeHttp)), ("https.request", Other(Handler::NodeHttp)), ("http2.connect", Send(0)), ("net.connect", Other(Handler::NodeHttp)), ("net.createConnection", Other(Handler::NodeHttp)), ("tls.connect", Other(Handler::NodeHttp)), ("WebSocket", Send(0)), ("EventSource", Send(0)), ("XMLHttpRequest", Opaque), ("dns.lookup", Send(0)), ("dns.resolve", Send(0)),
     ("axios", Send(0)), ("axios.get", Send(0)), ("axios.post", Send(0)), ("axios.put", Send(0)), ("axios.patch", Send(0)), ("axios.delete", Send(0)), ("axios.request", Other(Handler::NodeHttp)), ("got", Send(0)), ("got.get", Send(0)), ("got.post", Send(0)), ("node-fetch", Send(0)), ("undici.fetch", Send(0)), ("undici.request", Send(0)),
-    ("JSON.parse", Act::None),
+    ("JSON.parse", Act::Value(Pure::Document)),
 ];
 
 #[rustfmt::skip]
@@ -318,7 +322,7 @@ const RUBY: &[Row] = &[
     ("system", Other(Handler::RubySystem)), ("exec", Other(Handler::RubySystem)), ("spawn", Other(Handler::RubySystem)), ("Process.spawn", Other(Handler::RubySystem)), ("Process.exec", Other(Handler::RubySystem)), ("IO.popen", Other(Handler::RubyPopen)), ("Open3.capture2", Other(Handler::RubySystem)), ("Open3.capture2e", Other(Handler::RubySystem)), ("Open3.capture3", Other(Handler::RubySystem)), ("Open3.popen2", Other(Handler::RubySystem)), ("Open3.popen2e", Other(Handler::RubySystem)), ("Open3.popen3", Other(Handler::RubySystem)), ("Open3.pipeline", Opaque), ("PTY.spawn", Other(Handler::RubySystem)), ("`", Shell(0)), ("sh", Other(Handler::RubySystem)),
     ("eval", Eval(0)), ("instance_eval", Eval(0)), ("class_eval", Eval(0)), ("module_eval", Eval(0)), ("Binding.eval", Eval(0)), ("binding.eval", Eval(0)), ("RubyVM.InstructionSequence.compile", Eval(0)), ("RubyVM.InstructionSequence.new", Eval(0)), ("load", Other(Handler::RunsFile)), ("require_relative", Other(Handler::RunsFile)), ("require", Other(Handler::RubyRequire)), ("include", Other(Handler::RubyInclude)), ("Fiddle.dlopen", Opaque), ("Marshal.load", Opaque), ("syscall", Opaque), ("Process.kill", Opaque), ("DL.dlopen", Opaque),
     ("const_get", Other(Handler::ConstGet)), ("method", Other(Handler::ConstGet)), ("send", Other(Handler::RubySend)), ("__send__", Other(Handler::RubySend)), ("public_send", Other(Handler::RubySend)),
-    ("File.join", Act::Value(Pure::NodeJoin)), ("File.expand_path", Act::Value(Pure::RubyExpand)), ("File.absolute_path", Act::Value(Pure::Text)), ("File.realpath", Act::Value(Pure::Text)), ("File.dirname", Act::Value(Pure::Dirname)), ("File.basename", Act::Value(Pure::Basename)), ("Dir.home", Act::Value(Pure::Home)), ("Dir.pwd", Act::Value(Pure::Here)), ("Dir.getwd", Act::Value(Pure::Here)), ("ENV.fetch", Act::Value(Pure::Getenv)), ("ENV.[]", Act::Value(Pure::Getenv)), ("Pathname.new", Act::Value(Pure::Pathlib)), ("Pathname", Act::Value(Pure::Pathlib)), ("Pathname.pwd", Act::Value(Pure::PathHere)), ("String", Act::Value(Pure::Text)), ("String.new", Act::Value(Pure::Text)), ("format", Act::Value(Pure::Sprintf)), ("sprintf", Act::Value(Pure::Sprintf)), ("Shellwords.split", Act::Value(Pure::Split)), ("Shellwords.escape", Act::Value(Pure::Quote)), ("Array", Act::Value(Pure::First)),
+    ("File.join", Act::Value(Pure::NodeJoin)), ("File.expand_path", Act::Value(Pure::RubyExpand)), ("File.absolute_path", Act::Value(Pure::Text)), ("File.realpath", Act::Value(Pure::Text)), ("File.dirname", Act::Value(Pure::Dirname)), ("File.basename", Act::Value(Pure::Basename)), ("Dir.home", Act::Value(Pure::Home)), ("Dir.pwd", Act::Value(Pure::Here)), ("Dir.getwd", Act::Value(Pure::Here)), ("ENV.fetch", Act::Variable), ("ENV.[]", Act::Variable), ("Pathname.new", Act::Value(Pure::Pathlib)), ("Pathname", Act::Value(Pure::Pathlib)), ("Pathname.pwd", Act::Value(Pure::PathHere)), ("String", Act::Value(Pure::Text)), ("String.new", Act::Value(Pure::Text)), ("format", Act::Value(Pure::Sprintf)), ("sprintf", Act::Value(Pure::Sprintf)), ("Shellwords.split", Act::Value(Pure::Split)), ("Shellwords.escape", Act::Value(Pure::Quote)), ("Array", Act::Value(Pure::First)),
     ("Base64.decode64", Act::Value(Pure::Unbase64)), ("Base64.strict_decode64", Act::Value(Pure::Unbase64)), ("Base64.urlsafe_decode64", Act::Value(Pure::Unbase64)),
     ("URI", Act::Value(Pure::First)), ("URI.parse", Act::Value(Pure::First)), ("Net.HTTP.get", Send(0)), ("Net.HTTP.get_response", Send(0)), ("Net.HTTP.post", Send(0)), ("Net.HTTP.post_form", Send(0)), ("Net.HTTP.start", Send(0)), ("Net.HTTP.new", Send(0)), ("Net.HTTP.get_print", Send(0)), ("TCPSocket.new", Send(0)), ("TCPSocket.open", Send(0)), ("UDPSocket.new", Act::None), ("Socket.tcp", Send(0)), ("HTTParty.get", Send(0)), ("HTTParty.post", Send(0)), ("Faraday.get", Send(0)), ("Faraday.post", Send(0)), ("Net.FTP.open", Send(0)), ("Net.SMTP.start", Send(0)),
 ];
@@ -329,7 +333,7 @@ const PHP: &[Row] = &[
     ("file_put_contents", Other(Handler::PhpWrite)), ("touch", File(0)), ("unlink", Delete(0)), ("rmdir", Delete(0)), ("mkdir", Folder(0)), ("rename", Move), ("copy", Act::Copy), ("move_uploaded_file", Move), ("link", HardLink), ("symlink", Link), ("chmod", Chmod(0)), ("chown", Mode(0)), ("chgrp", Mode(0)), ("lchown", Mode(0)), ("lchgrp", Mode(0)), ("chdir", Chdir), ("chroot", Opaque), ("tempnam", Act::None), ("posix_mkfifo", File(0)), ("error_log", Other(Handler::ErrorLog)),
     ("exec", Shell(0)), ("shell_exec", Shell(0)), ("system", Shell(0)), ("passthru", Shell(0)), ("popen", Shell(0)), ("proc_open", Other(Handler::PhpProc)), ("pcntl_exec", Exec(0)), ("expect_popen", Shell(0)), ("eval", Eval(0)), ("assert", Other(Handler::PhpAssert)), ("create_function", Eval(1)), ("include", Other(Handler::RunsFile)), ("dl", Opaque), ("ffi.cdef", Opaque), ("ffi.load", Opaque), ("unserialize", Opaque), ("posix_kill", Opaque), ("ini_set", Act::None), ("extract", Opaque), ("parse_str", Opaque), ("putenv", Act::None),
     ("call_user_func", Other(Handler::Partial)), ("call_user_func_array", Other(Handler::CallArray)), ("array_map", Other(Handler::Map)), ("array_walk", Other(Handler::WalkArray)), ("array_filter", Other(Handler::FilterArray)), ("usort", Other(Handler::PhpCallback)), ("uasort", Other(Handler::PhpCallback)), ("uksort", Other(Handler::PhpCallback)), ("register_shutdown_function", Other(Handler::Partial)), ("array_reduce", Other(Handler::PhpCallback)), ("preg_replace_callback", Other(Handler::PhpCallback)), ("reflectionfunction", Act::Value(Pure::First)), ("forward_static_call", Other(Handler::Partial)), ("iterator_apply", Other(Handler::PhpCallback)), ("ob_start", Other(Handler::PhpCallback)), ("array_push", Act::None),
-    ("getenv", Act::Value(Pure::Getenv)), ("posix_getpwuid", Act::Value(Pure::UserInfo)), ("posix_getpwnam", Act::Value(Pure::UserInfo)), ("getcwd", Act::Value(Pure::Here)), ("dirname", Act::Value(Pure::Dirname)), ("basename", Act::Value(Pure::Basename)), ("realpath", Act::Value(Pure::Text)), ("base64_decode", Act::Value(Pure::Unbase64)), ("hex2bin", Act::Value(Pure::Unhex)), ("strrev", Act::Value(Pure::Reversed)), ("chr", Act::Value(Pure::Chr)), ("ord", Act::Value(Pure::Ord)), ("implode", Act::Value(Pure::Implode)), ("join", Act::Value(Pure::Implode)), ("explode", Act::Value(Pure::Explode)), ("sprintf", Act::Value(Pure::Sprintf)), ("str_rot13", Act::Value(Pure::Rot13)), ("strtolower", Act::Value(Pure::Lower)), ("strtoupper", Act::Value(Pure::Upper)), ("trim", Act::Value(Pure::PhpTrim)), ("escapeshellarg", Act::Value(Pure::Quote)), ("urldecode", Act::Value(Pure::Urldecode)), ("rawurldecode", Act::Value(Pure::Unpercent)), ("array", Act::Value(Pure::All)), ("str_replace", Act::Value(Pure::PhpReplace)), ("strval", Act::Value(Pure::Text)), ("array_merge", Act::Value(Pure::Merge)), ("pack", Act::Value(Pure::Pack)), ("array_reverse", Act::Value(Pure::Reversed)),
+    ("getenv", Act::Variable), ("posix_getpwuid", Act::Value(Pure::UserInfo)), ("posix_getpwnam", Act::Value(Pure::UserInfo)), ("getcwd", Act::Value(Pure::Here)), ("dirname", Act::Value(Pure::Dirname)), ("basename", Act::Value(Pure::Basename)), ("realpath", Act::Value(Pure::Text)), ("base64_decode", Act::Value(Pure::Unbase64)), ("hex2bin", Act::Value(Pure::Unhex)), ("strrev", Act::Value(Pure::Reversed)), ("chr", Act::Value(Pure::Chr)), ("ord", Act::Value(Pure::Ord)), ("implode", Act::Value(Pure::Implode)), ("join", Act::Value(Pure::Implode)), ("explode", Act::Value(Pure::Explode)), ("sprintf", Act::Value(Pure::Sprintf)), ("str_rot13", Act::Value(Pure::Rot13)), ("strtolower", Act::Value(Pure::Lower)), ("strtoupper", Act::Value(Pure::Upper)), ("trim", Act::Value(Pure::PhpTrim)), ("escapeshellarg", Act::Value(Pure::Quote)), ("urldecode", Act::Value(Pure::Urldecode)), ("rawurldecode", Act::Value(Pure::Unpercent)), ("array", Act::Value(Pure::All)), ("str_replace", Act::Value(Pure::PhpReplace)), ("strval", Act::Value(Pure::Text)), ("array_merge", Act::Value(Pure::Merge)), ("pack", Act::Value(Pure::Pack)), ("array_reverse", Act::Value(Pure::Reversed)),
     ("curl_init", Other(Handler::Curl)), ("curl_setopt", Other(Handler::CurlOption)), ("fsockopen", Send(0)), ("pfsockopen", Send(0)), ("stream_socket_client", Send(0)), ("socket_connect", Send(1)), ("mail", Send(0)), ("ftp_connect", Send(0)), ("get_headers", Send(0)), ("gethostbyname", Send(0)), ("mysqli_connect", Send(0)),
 ];
 

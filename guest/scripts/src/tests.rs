@@ -18,7 +18,7 @@ fn text(text: &Text) -> String {
 }
 
 fn render(language: Language, script: &str) -> String {
-    render_in(language, script, Setting::TEXT)
+    render_in(language, script, Setting::of(Origin::Text))
 }
 
 fn render_in(language: Language, script: &str, setting: Setting) -> String {
@@ -819,7 +819,7 @@ fn a_script_knows_where_it_stands() {
         (Ruby, "File.delete(__FILE__)", "delete ?"),
         (Perl, "unlink $0; unlink __FILE__", "delete ?; delete ?"),
     ];
-    let at = |origin| Setting { origin, arguments: None };
+    let at = |origin| Setting::of(origin);
     for (language, script, expected) in cases {
         // Where paths are put together they are made plain, too.
         let effects = render_in(language, script, at(Origin::File("/w/bin/s".to_owned())));
@@ -869,7 +869,7 @@ fn a_script_knows_its_arguments() {
 
 fn with_arguments(language: Language, script: &str, words: &str) -> String {
     let all = words.split_whitespace().map(|word| Text::Known(word.to_owned())).collect();
-    render_in(language, script, Setting { origin: Origin::Unknown, arguments: Some(Arguments(all)) })
+    render_in(language, script, Setting { arguments: Some(Arguments(all)), ..Setting::of(Origin::Unknown) })
 }
 
 #[test]
@@ -1115,7 +1115,7 @@ fn any_input_has_an_answer() {
         }
         let script: String = script.into_iter().collect();
         for language in [Python, Node, Perl, Ruby, Php, Awk, Sed] {
-            for effect in read(language, &script, Setting::TEXT).effects {
+            for effect in read(language, &script, Setting::of(Origin::Text)).effects {
                 assert!(script.get(effect.at.clone()).is_some(), "{language:?} {script:?} {effect:?}");
             }
             render(language, &script);
@@ -1160,7 +1160,7 @@ fn long_input_has_an_answer() {
     for unit in units {
         let script = unit.repeat((16 << 10) / unit.len());
         for language in [Python, Node, Perl, Ruby, Php, Awk, Sed] {
-            read(language, &script, Setting::TEXT);
+            read(language, &script, Setting::of(Origin::Text));
         }
     }
 }

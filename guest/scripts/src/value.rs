@@ -34,6 +34,8 @@ pub(super) enum Value {
     Number(i64),
     List(Vec<Value>),
     Map(Vec<(String, Value)>),
+    /// An open file, and what it holds.
+    File(String),
     /// A function or module under its full name, or a name that nothing is known of.
     Name(String),
     /// A method of a value, not yet called.
@@ -80,7 +82,7 @@ impl Value {
             values.fold(32_usize, |sum, value| sum.saturating_add(value.size_at(depth + 1)).saturating_add(32))
         };
         match self {
-            Value::Text(text) | Value::Path(text) | Value::Name(text) => text.len() + 1,
+            Value::Text(text) | Value::Path(text) | Value::Name(text) | Value::File(text) => text.len() + 1,
             Value::List(values) | Value::Choice(values) => sum(&mut values.iter()),
             Value::Map(entries) => {
                 let keys: usize = entries.iter().map(|(key, _)| key.len()).sum();
@@ -200,6 +202,7 @@ impl Value {
         match self {
             Value::List(values) => values,
             Value::Map(entries) => entries.into_iter().map(|(_, value)| value).collect(),
+            Value::File(text) => text.lines().map(Value::text).collect(),
             Value::Choice(values) => values.into_iter().flat_map(Value::items).collect(),
             _ => vec![Value::Unknown],
         }

@@ -33,6 +33,8 @@
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `pieces`, `arguments` | the parts of a word that is being put together; words as arguments | where they come from |
 //! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
+//! | `git_aliases` | what an alias of git stands for | git's own subcommands |
+//! | `surroundings` | what scripts in other languages read | what they do |
 //! | `stored` | what files hold from which a command takes its words | scripts that are run |
 //! | `filters` | which lines and fields of a text a filter prints, roughly | what is certain |
 //! | `output` | what plain programs print, from what they are given | running them |
@@ -56,6 +58,7 @@ mod expand;
 mod files;
 mod filters;
 mod foreign;
+mod git_aliases;
 mod lines;
 mod loads;
 mod nested;
@@ -73,6 +76,7 @@ mod simple;
 mod state;
 mod statements;
 mod stored;
+mod surroundings;
 mod table;
 mod test;
 mod traps;
@@ -309,6 +313,8 @@ struct Interpreter<'f> {
     of_session: BTreeMap<String, Option<Rc<Text>>>,
     /// What the text made of files of the project by changing a part.
     edited: Vec<Rc<Text>>,
+    /// How deep files of the project are in each other that have the session's own files run.
+    project_depth: usize,
     /// The files that programs have loaded besides their scripts.
     loaded: Vec<(String, Rc<Text>)>,
     alike: Alike,
@@ -352,6 +358,7 @@ impl<'f> Interpreter<'f> {
             process_output: None,
             processes: BTreeMap::new(),
             stored: BTreeMap::new(),
+            project_depth: 0,
             of_session: BTreeMap::new(),
             edited: Vec::new(),
             loaded: Vec::new(),

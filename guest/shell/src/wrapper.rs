@@ -30,6 +30,7 @@ use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::Word;
 
 pub(crate) use argv_edit::cut;
+pub(crate) use git::is_git_subcommand;
 pub(crate) use tools::unbundled;
 pub(crate) use xargs::{xargs, xargs_file};
 

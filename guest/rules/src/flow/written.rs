@@ -4,6 +4,7 @@ use toolgate_shell::{Command, Effect, FileOracle, Kind, Value, Why, is_system};
 
 use super::files::is_filled;
 use crate::call::Memory;
+use crate::path_zone::is_product;
 
 /// How many files one text is remembered for.
 const MAX_FILES: usize = 256;
@@ -14,11 +15,12 @@ pub(super) struct Written<'s> {
     look: Option<&'s dyn FileOracle>,
     paths: Vec<String>,
     programs: Vec<(String, String)>,
+    moved: Vec<String>,
 }
 
 impl<'s> Written<'s> {
     pub(super) fn new(earlier: &'s Memory, look: Option<&'s dyn FileOracle>) -> Self {
-        Written { earlier, look, paths: Vec::new(), programs: Vec::new() }
+        Written { earlier, look, paths: Vec::new(), programs: Vec::new(), moved: Vec::new() }
     }
 
     /// Notes what a command writes, which is fed by others. What a script of the project writes is the project's own.
@@ -30,6 +32,7 @@ impl<'s> Written<'s> {
         let all = || std::iter::once(command).chain(piped.iter().copied());
         let sources = all().flat_map(|command| &command.effects).filter(|effect| is_source(effect));
         let sources: Vec<&Effect> = sources.collect();
+        self.moved.extend(moves(command).map(|(_, to)| to.to_owned()));
         let program = sources.iter().filter_map(|effect| self.program(effect)).max();
         for path in to {
             self.add(path);
@@ -50,7 +53,7 @@ impl<'s> Written<'s> {
 
     /// What the session remembers after the text.
     pub(super) fn memory(self) -> Option<Memory> {
-        self.earlier.after(self.paths, self.programs)
+        self.earlier.after(self.paths, self.programs, self.moved)
     }
 
     fn add(&mut self, path: &str) {
@@ -90,6 +93,26 @@ impl<'s> Written<'s> {
         let known = self.programs.iter().rev().chain(self.earlier.programs.iter()).find(|(own, _)| own == path);
         known.map(|(_, program)| program.clone()).or_else(|| is_system(path).then(|| path.to_owned()))
     }
+}
+
+/// What a command moves that no build makes again, and where to.
+fn moves(command: &Command) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = command.effects.iter().zip(command.effects.iter().skip(1));
+    let moved = pairs.filter(|(from, to)| {
+        from.kind == Kind::Move
+            && from.copied
+            && is_filled(to.kind)
+            && !to.alternative
+            && !is_made_again(from.path.text())
+    });
+    moved.filter_map(|(from, to)| Some((place(from)?, place(to)?)))
+}
+
+/// Whether a path is one of what a build makes, or of what is temporary.
+fn is_made_again(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    let temporary = ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"];
+    is_product(path.rsplit('/').next().unwrap_or(path)) || temporary.iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether there is something else in a file after it.

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use toolgate_shell::{Command, Joiner, absolute};
+use toolgate_shell::{Command, Joiner, Presence, absolute};
 
 use crate::invocation::Invocation;
 use crate::matching::{MatchInput, names_repository};
@@ -43,12 +43,13 @@ impl Answers {
     /// Whether git holds what this command of a text overwrites. Asked last, as it takes a while.
     pub(super) fn hold(&mut self, subject: &MatchInput<'_>, source: &str, world: &mut dyn GuardHost) -> bool {
         let Some((folder, files)) = overwritten(subject, source) else { return false };
+        let from_index = is_from_index(subject, files.len());
         // To git it is what the system calls it.
         let Some(folder) = real(folder, world) else { return false };
-        files.iter().all(|file| self.holds(&folder, file, world))
+        files.iter().all(|file| self.holds(&folder, file, from_index, world))
     }
 
-    fn holds(&mut self, folder: &str, file: &str, world: &mut dyn GuardHost) -> bool {
+    fn holds(&mut self, folder: &str, file: &str, from_index: bool, world: &mut dyn GuardHost) -> bool {
         let path = absolute(file, folder);
         if let Some(held) = self.0.get(&path) {
             return *held;
@@ -56,10 +57,21 @@ impl Answers {
         if self.0.len() == FILES {
             return false;
         }
-        let held = is_below(folder, file, world) && world.holds(&path);
+        let held = is_below(folder, file, world) && (world.holds(&path) || from_index && is_unchanged(&path, world));
         self.0.insert(path, held);
         held
     }
+}
+
+/// Whether what a command overwrites becomes what the index has, so that no file comes to be that git does not hold now.
+fn is_from_index(subject: &MatchInput<'_>, files: usize) -> bool {
+    subject.invocation().is_some_and(|found| !found.has(&["-s", "--source"]) && found.operands.len() == files + 1)
+}
+
+/// Whether a path is a folder in which git knows of no change.
+fn is_unchanged(path: &str, world: &mut dyn GuardHost) -> bool {
+    let is_folder = world.look().is_some_and(|look| look.look(path) == Presence::Folder);
+    is_folder && world.changed_below(path).is_some_and(|changed| changed.is_empty())
 }
 
 /// Where a path leads, if it is there.

@@ -181,7 +181,9 @@ impl<'a> Evaluation<'a> {
                     leads(path) || effect.recursive && leads(&format!("{path}/"))
                 });
             let Some(written) = written else { continue };
-            let program = command.program().unwrap_or_default();
+            // What a script writes.
+            let script = || command.via.last().filter(|_| command.words.is_empty()).map(String::as_str);
+            let program = command.program().or_else(script).unwrap_or_default();
             let (formats, patches) = (matches!(program, "echo" | "printf"), self.call.kind == Kind::Write);
             let mut unseen = false;
             let mut text = |text: std::borrow::Cow<'_, str>| {

@@ -60,7 +60,7 @@ impl<'a> Evaluation<'a> {
         let paths = call.paths.iter().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
         let real = |path: &String| look.and_then(|look| look.real(path)).filter(|real| real != path);
         let paths: Vec<String> = paths.flat_map(|path| real(&path).into_iter().chain([path])).collect();
-        self.memory = call.earlier.after(paths, Vec::new());
+        self.memory = call.earlier.after(paths, Vec::new(), Vec::new());
     }
 
     /// What a file tool does, for the rules that are about effects.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::options::{Arg, is_script};
 use super::{Kind, Mark, ResolvedPath, Run, archive, build, escaped, files};
 use crate::facts::Presence;
-use toolgate_scripts::{self as scripts, Language, ScriptEffectKind, Setting, Text};
+use toolgate_scripts::{self as scripts, Language, Origin, ScriptEffectKind, Setting, Text};
 use toolgate_shell_syntax::word::{Value, Why, is_name};
 
 /// Whether a script of `sed` is one that every `sed` takes.
@@ -178,7 +178,7 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
     }
     let script = Sed::read(&text);
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for effect in scripts::read(Language::Sed, &text, Setting::TEXT).effects {
+    for effect in scripts::read(Language::Sed, &text, Setting::of(Origin::Text)).effects {
         match effect.what {
             ScriptEffectKind::Read(Text::Known(name)) => reads.push(name),
             ScriptEffectKind::Write(Text::Known(name)) => writes.push(name),

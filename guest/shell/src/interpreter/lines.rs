@@ -32,8 +32,12 @@ impl Interpreter<'_> {
         let Some((finds, options)) = line_finder(program) else { return Vec::new() };
         let arguments = words.get(1..).unwrap_or_default();
         let mut texts: Vec<(String, Span)> = Vec::new();
-        if let Input::Text(input, from) = &state.input {
-            texts.push((input.text.get(*from..).unwrap_or_default().to_owned(), input.span));
+        match &state.input {
+            Input::Text(input, from) => {
+                texts.push((input.text.get(*from..).unwrap_or_default().to_owned(), input.span));
+            }
+            Input::Stored(input) => texts.push((input.text.clone(), input.span)),
+            Input::Inherited | Input::Nothing | Input::Unseen(_) => {}
         }
         let read = ProgramWords::read(program, arguments);
         let lines = read.values(options).chain(read.words().filter(|_| program == "sqlite3"));

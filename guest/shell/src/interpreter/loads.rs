@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::Interpreter;
+use super::places::places;
 use super::project::Written;
 use super::state::ShellState;
 use crate::abstract_value::Text;
@@ -29,6 +30,13 @@ const TESTERS: &[&str] = &["pytest", "unittest", "nose2"];
 /// What a folder has for its beginning, for node.
 const INDEXES: &[&str] = &["index.js", "index.mjs", "index.cjs"];
 
+/// What node puts behind the name of a file that it is given.
+const ENDINGS: &[&str] = &[".js", ".mjs", ".cjs", ".ts"];
+
+/// Programs that run the file that they are given.
+#[rustfmt::skip]
+const SCRIPT_RUNNERS: &[&str] = &["awk", "bash", "bun", "dash", "deno", "lua", "node", "perl", "php", "python", "ruby", "sh", "tclsh", "ts-node", "tsx", "zsh"];
+
 /// How many files one command is taken to load because of their names.
 const MAX_FOUND: usize = 32;
 
@@ -44,8 +52,14 @@ impl Interpreter<'_> {
         let (program, arguments) = (basename(name), words.get(1..).unwrap_or_default());
         let span = words.first().map_or_else(Span::default, |first| first.span);
         let version = |c: char| c.is_ascii_digit() || c == '.';
-        if matches!(program.trim_end_matches(version), "python" | "pypy") {
-            return self.by_module(arguments, span, state);
+        match program.trim_end_matches(version) {
+            "python" | "pypy" => {
+                let mut inner = at_start(arguments, span, state);
+                inner.extend(self.by_module(arguments, span, state));
+                return inner;
+            }
+            "perl" => return perl_modules(arguments, span, state),
+            _ => {}
         }
         if matches!(program, "npx" | "pnpx" | "bunx") {
             return self.by_installed(arguments, state);
@@ -198,7 +212,34 @@ impl Interpreter<'_> {
         };
         let main = package.and_then(|package| package.get("main")?.as_str().map(str::to_owned));
         let names = main.into_iter().chain(INDEXES.iter().map(|name| (*name).to_owned()));
-        names.map(|name| (absolute(&name, path), span)).collect()
+        let within = names.map(|name| absolute(&name, path));
+        let named = ENDINGS.iter().map(|ending| format!("{path}{ending}"));
+        within.chain(named).map(|path| (path, span)).collect()
+    }
+
+    /// The file that is said to be the beginning of a package of the session.
+    pub(super) fn main_of(&mut self, folder: &str, span: Span, state: &ShellState) -> Option<String> {
+        let place = absolute("package.json", folder);
+        if !is_written(&place, state) {
+            return None;
+        }
+        let Written::Text(text) = self.written(&place, span, state) else { return None };
+        let package: serde_json::Value = serde_json::from_str(&text.text).ok()?;
+        Some(absolute(package.get("main")?.as_str()?, folder))
+    }
+
+    /// Whether a command loads or runs a file that the session wrote.
+    pub(super) fn runs_written(&mut self, words: &[Word], state: &ShellState) -> bool {
+        let Some(name) = words.first().and_then(Word::known).map(str::to_owned) else { return false };
+        let own = |word: &Word| {
+            word.known().is_some_and(|path| places(path, state).iter().any(|place| is_written(place, state)))
+        };
+        let runs = name.contains('/') && words.first().is_some_and(own);
+        let interprets =
+            SCRIPT_RUNNERS.contains(&basename(&name).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
+        runs || interprets && words.iter().skip(1).any(own)
+            || !self.by_loads(&name, words, state).is_empty()
+            || !self.by_project(&name, words, state).is_empty()
     }
 
     /// Whether a command runs a file that the session wrote in a language that is not read: it may do anything, or what is in
@@ -220,6 +261,32 @@ impl Interpreter<'_> {
             Written::Not => false,
         })
     }
+}
+
+/// The modules that Python loads before anything else, if the session wrote them.
+fn at_start(arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
+    const NAMES: &[&str] = &["sitecustomize.py", "usercustomize.py"];
+    if arguments.first().and_then(Word::known).is_some_and(|first| matches!(first, "-I" | "-S")) {
+        return Vec::new();
+    }
+    let all = state.files.written().chain(state.files.of_session());
+    all.filter(|path| NAMES.contains(&basename(path))).map(|path| python(path, span)).collect()
+}
+
+/// The modules that perl is told to load: `-MNAME`, and `-MNAME` in `PERL5OPT`.
+fn perl_modules(arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
+    let set = state.known("PERL5OPT").unwrap_or_default();
+    let given = arguments.iter().filter_map(Word::known).chain(set.split_whitespace());
+    let module = |word: &str| {
+        let name = word.strip_prefix("-M").or_else(|| word.strip_prefix("-m"))?;
+        Some(name.split(['=', ' ']).next().unwrap_or_default().trim_start_matches('-').replace("::", "/"))
+    };
+    let modules: Vec<String> = given.filter_map(module).filter(|name| !name.is_empty()).collect();
+    let load = |name: String| {
+        let kind = Kind::Loaded { language: Language::Perl, path: Word::new(name, span) };
+        NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }
+    };
+    modules.into_iter().map(load).collect()
 }
 
 /// A file of Python that something loads.

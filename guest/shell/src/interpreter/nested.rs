@@ -234,7 +234,7 @@ impl Interpreter<'_> {
                 Ends::with(own, Status::Success)
             }
             Kind::Inline { language, text, args } => {
-                let setting = Setting { arguments: Some(self.told(slot, &args)), ..Setting::TEXT };
+                let setting = Setting { arguments: Some(self.told(slot, &args)), ..Setting::of(Origin::Text) };
                 let told: Option<Vec<&str>> = outer.iter().skip(1).map(Word::known).collect();
                 let printed = told.and_then(|told| self.printed_of_files(name, &told, &own, &own));
                 let captures = printed.is_some().then(|| self.captures.clone());
@@ -246,7 +246,7 @@ impl Interpreter<'_> {
                 Ends::with(after, Status::Unknown)
             }
             Kind::Loaded { language, path } => {
-                let after = self.load(language, &Setting::TEXT, &path, own);
+                let after = self.load(language, &Setting::of(Origin::Text), &path, own);
                 Ends::with(after, Status::Unknown)
             }
             Kind::Script { language, path, args } => self.given_script(slot, language, (&path, &args), span, own),
@@ -337,7 +337,8 @@ impl Interpreter<'_> {
         });
         let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
         let place = place.or_else(|| followed_at(&path.value, &own));
-        let setting = Setting { origin: self.origin(place.as_deref(), &own), arguments: Some(self.told(slot, args)) };
+        let setting =
+            Setting { arguments: Some(self.told(slot, args)), ..Setting::of(self.origin(place.as_deref(), &own)) };
         let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
         let stored = std::mem::replace(&mut self.preexisting, was_stored);
         self.run_alike(path, content.as_ref(), &own, |interpreter, text, own| {

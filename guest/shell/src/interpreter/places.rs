@@ -109,10 +109,10 @@ pub(super) fn is_foreign(name: &str, state: &ShellState) -> bool {
 }
 
 /// The program that a link of the text leads to, or that is under another name, as a link or a copy, where the path says.
-/// Empty if it is one that is not known.
-pub(super) fn behind_link(name: &str, state: &ShellState) -> Option<String> {
+/// Empty if it is one that is not known. The variables are those that it runs with.
+pub(super) fn behind_link(name: &str, with: &ShellState, state: &ShellState) -> Option<String> {
     // A name alone is looked for in the folders of a path that the text has set.
-    let path = if name.contains('/') { located_at(name, state)? } else { on_path(name, state, state)? };
+    let path = if name.contains('/') { located_at(name, state)? } else { on_path(name, with, state)? };
     let links = state.files.links();
     let link = links.into_iter().find(|(from, to)| *from == path && effect::is_system(to)).map(|(_, to)| to);
     link.or_else(|| state.files.program(&path).filter(|program| is_meant(name, program)))

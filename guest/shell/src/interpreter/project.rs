@@ -17,6 +17,12 @@ use crate::wrapper::{ContextChange, Directory, Kind, Language, NestedCommand, Ti
 use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word, in_quotes};
 
+/// How deep the project's own files may have each other run.
+const MAX_PROJECT_DEPTH: usize = 3;
+
+/// How many commands of the project's own are looked at for one that runs it.
+const MAX_PIECES: usize = 64;
+
 /// With these make runs no recipes.
 const DRY: &[&str] = &["n", "q", "t"];
 
@@ -99,10 +105,8 @@ impl Interpreter<'_> {
         unknown |= unread;
         change.stored = stored;
         texts.retain(|text| !text.trim().is_empty());
-        if texts.is_empty() && !unknown {
-            return Vec::new();
-        }
-        unknown |= read.has("environment-overrides");
+        let has_texts = !texts.is_empty();
+        unknown |= has_texts && (read.has("e") || read.has("environment-overrides"));
         if !self.afford(texts.iter().map(String::len).sum()) {
             unknown = true;
             texts.clear();
@@ -116,18 +120,23 @@ impl Interpreter<'_> {
         for word in read.words() {
             match word.known().map(|text| (text, text.split_once('='))) {
                 Some((_, Some((name, value)))) => {
-                    unknown |= value.contains('$') && (name.ends_with([':', '?', '+']) || value.contains("shell"));
-                    unknown |= name.ends_with('!');
+                    unknown |= has_texts
+                        && value.contains('$')
+                        && (name.ends_with([':', '?', '+']) || value.contains("shell"));
+                    unknown |= has_texts && name.ends_with('!');
                     let name = name.trim_end_matches([':', '?', '+']).to_owned();
                     request.given.insert(name, value.to_owned());
                 }
                 Some((goal, None)) => request.goals.push(goal.to_owned()),
-                None => unknown |= !change.stored,
+                None => unknown |= has_texts && !change.stored,
             }
         }
         change.set.extend(
             request.given.iter().map(|(name, value)| (name.clone(), Word::new(value.replace("$$", "$"), span))),
         );
+        if !has_texts && !unknown {
+            return self.by_own_makefile(&read, &request, &change, span, state);
+        }
         let mut kinds = Vec::new();
         for text in &texts {
             self.recipes(text, &request, span, state, &mut change, &mut kinds);
@@ -159,11 +168,75 @@ impl Interpreter<'_> {
             }
             texts.push(text);
             for name in MAKEFILES.iter().filter(|_| read.values(FILES).next().is_none()) {
-                let written = self.written(&absolute(name, &folder), span, state);
+                let place = absolute(name, &folder);
+                let written = self.written(&place, span, state);
                 texts.push(take(self, written));
             }
         }
         (texts, unread, stored)
+    }
+
+    /// What is in a file of the project that the session left as it was, where that wrote others that it may have run.
+    fn untouched(&mut self, path: &str, state: &ShellState) -> Option<Rc<str>> {
+        if self.elsewhere || !state.files.has_written() || self.project_depth >= MAX_PROJECT_DEPTH {
+            return None;
+        }
+        self.stored(path, state)
+    }
+
+    /// Those of the project's own commands that load or run a file of the session.
+    fn loading(
+        &mut self,
+        texts: &[String],
+        span: Span,
+        change: &ContextChange,
+        state: &ShellState,
+    ) -> Vec<NestedCommand> {
+        self.project_depth += 1;
+        let mut inner = Vec::new();
+        let pieces = texts.iter().flat_map(|text| text.split(['\n', ';', '&', '|'])).map(str::trim);
+        for piece in pieces.filter(|piece| !piece.is_empty()).take(MAX_PIECES) {
+            let is_assignment =
+                |word: &&str| word.split_once('=').is_some_and(|(name, _)| toolgate_shell_syntax::word::is_name(name));
+            let words = piece.split_whitespace().skip_while(is_assignment);
+            let words: Vec<Word> = words.map(|word| Word::new(word.trim_matches(['"', '\'']), span)).collect();
+            if self.runs_written(&words, state) {
+                let kind = Kind::Text { text: Word::new(piece, span), args: Vec::new() };
+                inner.push(NestedCommand { kind, change: change.clone() });
+            }
+        }
+        self.project_depth -= 1;
+        inner
+    }
+
+    /// What make runs of a makefile that the session left as it was: what it includes of the session, and what loads files of it.
+    fn by_own_makefile(
+        &mut self,
+        read: &ProgramWords,
+        request: &make::Request,
+        change: &ContextChange,
+        span: Span,
+        state: &ShellState,
+    ) -> Vec<NestedCommand> {
+        let mut inner = Vec::new();
+        for folder in folders(read.folder(), state) {
+            let mut named: Vec<String> =
+                read.values(FILES).filter_map(Word::known).map(|file| absolute(file, &folder)).collect();
+            if read.values(FILES).next().is_none() {
+                named.extend(MAKEFILES.iter().map(|name| absolute(name, &folder)));
+            }
+            let Some(own) = named.iter().find_map(|file| self.untouched(file, state)) else { continue };
+            let own_lines = make::roughly(&own, request).lines;
+            let whole = self.with_included(&own, span, state);
+            if whole.len() > own.len() {
+                let more = make::roughly(&whole, request).lines;
+                let more = more.into_iter().filter(|line| !own_lines.contains(line));
+                let run = |text| Kind::Text { text: Word::new(text, span), args: Vec::new() };
+                inner.extend(more.map(|text| NestedCommand { kind: run(text), change: change.clone() }));
+            }
+            inner.extend(self.loading(&own_lines, span, change, state));
+        }
+        inner
     }
 
     /// What make runs of a makefile.
@@ -179,8 +252,8 @@ impl Interpreter<'_> {
         let run = |text: String| Kind::Text { text: Word::new(text, span), args: Vec::new() };
         let lines = make::lines(text, request, &|name: &str| exported(name, state));
         // What a project's own makefile is that the session has changed needs make as a rule.
-        if change.stored && !request.dry && lines.contains(&Line::Unknown) {
-            let rough = make::roughly(&self.with_included(text, span, state), &request.goals, &request.given);
+        if change.stored && lines.contains(&Line::Unknown) {
+            let rough = make::roughly(&self.with_included(text, span, state), request);
             change.set.extend(rough.unknown.into_iter().map(|name| (name, Word::unknown(Why::CommandOutput, span))));
             kinds.extend(rough.lines.into_iter().map(run));
         } else {
@@ -323,8 +396,19 @@ impl Interpreter<'_> {
         let unseen = || NestedCommand { kind: Kind::Unseen, change: change.clone() };
         let mut inner = Vec::new();
         for place in folders(folder, state) {
-            let content = match (self.written(&absolute("package.json", &place), span, state), names) {
-                (Written::Not, _) => continue,
+            let file = absolute("package.json", &place);
+            let content = match (self.written(&file, span, state), names) {
+                (Written::Not, Some(names)) => {
+                    let own = self.untouched(&file, state);
+                    let package = own.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+                    let script =
+                        |name: &String| Some(package.as_ref()?.get("scripts")?.get(name)?.as_str()?.to_owned());
+                    let around = |name: &&str| [format!("pre{name}"), (*name).to_owned(), format!("post{name}")];
+                    let texts: Vec<String> = names.iter().flat_map(around).filter_map(|name| script(&name)).collect();
+                    inner.extend(self.loading(&texts, span, &change, state));
+                    continue;
+                }
+                (Written::Not, None) => continue,
                 // An edited file is installed from every day, and its scripts are the project's own.
                 (Written::Unread, Some(names)) if names.len() > 1 => continue,
                 (Written::Text(content), Some(_)) if self.afford(content.text.len()) => content,

@@ -44,7 +44,9 @@ impl Interpreter<'_> {
         read: fn(Language, &str, Setting) -> scripts::Script,
         mut state: ShellState,
     ) -> ShellState {
+        let captures = self.captures.clone();
         self.print(None, text.span, None, &state);
+        let mut setting = self.around(setting, &state);
         state.use_input();
         // What xargs or find puts into a text is a part of it that is not known.
         let is_filled = matches!(text.value, Value::Unknown { why: Why::Argument, .. });
@@ -57,10 +59,21 @@ impl Interpreter<'_> {
         if !self.may_nest() || !self.afford(source.len()) {
             return state;
         }
-        let read = read(language, &source, setting.clone());
+        let mut script = read(language, &source, setting.clone());
+        // What it reads says what it does: it is read again with that.
+        if let Some(more) = self.with_files(language, &script, &setting, &state)
+            && self.afford(source.len())
+        {
+            script = read(language, &source, more.clone());
+            setting = more;
+        }
+        let runs = |effect: &scripts::ScriptEffect| {
+            matches!(effect.what, ScriptEffectKind::Shell(_) | ScriptEffectKind::Run(_) | ScriptEffectKind::In { .. })
+        };
+        let printed = script.printed.take().filter(|_| !script.effects.iter().any(runs));
         // The folders that it goes back to.
         let mut left = Vec::new();
-        for effect in read.effects {
+        for effect in script.effects {
             if self.failure.is_some() {
                 break;
             }
@@ -86,9 +99,13 @@ impl Interpreter<'_> {
             }
             state = self.script_effect(language, &setting, effect.what, span, state);
         }
-        if !read.complete {
+        if !script.complete {
             let stamp = self.change();
             state.files.doubt_all(stamp);
+        }
+        if let Some(printed) = printed {
+            self.captures = captures;
+            self.print_stored(&printed, text.span, &state);
         }
         state
     }
@@ -115,13 +132,15 @@ impl Interpreter<'_> {
             "/index.ts",
             ".rb",
             ".pl",
+            ".pm",
             ".php",
         ];
         if !state.files.has_written() {
             return state;
         }
         for place in path.known().map(|path| imported_from(language, setting, path, &state)).unwrap_or_default() {
-            let files = ENDINGS.iter().map(|ending| format!("{place}{ending}"));
+            let own = self.main_of(&place, path.span, &state);
+            let files = ENDINGS.iter().map(|ending| format!("{place}{ending}")).chain(own);
             let mut files = files.filter(|file| state.files.may_be_written(file));
             let found = files.find_map(|file| match self.written(&file, path.span, &state) {
                 Written::Not => None,
@@ -303,7 +322,7 @@ impl Interpreter<'_> {
 
 /// Where a file may be that a program loads: beside the one that names it, where it runs, and for Python, whose modules name each
 /// other from where the first one is, in the folders above.
-fn imported_from(language: Language, setting: &Setting, path: &str, state: &ShellState) -> Vec<String> {
+pub(super) fn imported_from(language: Language, setting: &Setting, path: &str, state: &ShellState) -> Vec<String> {
     const ABOVE: usize = 4;
     let own = match &setting.origin {
         Origin::File(file) => parent(file),
@@ -314,9 +333,27 @@ fn imported_from(language: Language, setting: &Setting, path: &str, state: &Shel
     // A module is named with a point for each folder up, which stands as a slash there.
     let mut found: Vec<String> = around.map(|folder| absolute(path.trim_start_matches('/'), folder)).collect();
     found.extend(places(path, state));
+    found.extend(elsewhere(path, state));
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|place| seen.insert(place.clone()));
     found
+}
+
+/// The places of a module among the files of the session, wherever they are: variables, options and the script itself say where
+/// modules are looked for.
+fn elsewhere(path: &str, state: &ShellState) -> Vec<String> {
+    const ENDINGS: &[&str] =
+        &[".py", "/__init__.py", ".pm", ".js", ".mjs", ".cjs", "/index.js", "/package.json", ".rb"];
+    if path.starts_with(['.', '/', '~']) {
+        return Vec::new();
+    }
+    let name = path.strip_prefix(toolgate_scripts::PACKAGES).unwrap_or(path);
+    let place = |file: &str| {
+        let stems = ENDINGS.iter().filter_map(|ending| file.strip_suffix(ending));
+        let is_named = |stem: &&str| stem.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
+        stems.into_iter().find(is_named).map(str::to_owned)
+    };
+    state.files.written().chain(state.files.of_session()).filter_map(place).collect()
 }
 
 /// Whether it is told well enough what is done in a folder, where a part of that, or the folder, is not known: the program is,

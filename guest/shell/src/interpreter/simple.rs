@@ -329,7 +329,7 @@ impl Interpreter<'_> {
         before: &ShellState,
         mut state: ShellState,
     ) -> Ends {
-        match command.words.first().and_then(Word::known).and_then(|name| behind_link(name, before)) {
+        match command.words.first().and_then(Word::known).and_then(|name| behind_link(name, &state, before)) {
             Some(program) if program.is_empty() => command.unseen_script = true,
             Some(program) => {
                 command.words.iter_mut().take(1).for_each(|first| first.value = Value::Known(program.clone()));
@@ -394,6 +394,7 @@ impl Interpreter<'_> {
         inner.extend(by_environment(&name, &words, &state));
         inner.extend(self.by_project(&name, &words, &state));
         inner.extend(self.by_lines(&name, &words, &state));
+        inner.extend(self.by_git_alias(&name, &words, &state));
         inner.extend(self.by_loads(&name, &words, &state));
         let built = self.builds(&name, &words, &state);
         if built.runs {

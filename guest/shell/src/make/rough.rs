@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::Request;
 use toolgate_shell_syntax::word::is_name;
 
 /// The variable of the shell that stands for what only make knows.
@@ -36,13 +37,15 @@ struct Reader<'t> {
     left: usize,
 }
 
-/// What make runs for these goals, or for the first target if there are none. `given` are variables among its words.
-pub(crate) fn roughly(text: &str, goals: &[String], given: &BTreeMap<String, String>) -> Rough {
+/// What make runs for its goals, or for the first target if there are none.
+pub(crate) fn roughly(text: &str, request: &Request) -> Rough {
     let text = text.replace("\\\n", " ");
     let mut reader = Reader { variables: BTreeMap::new(), rules: Vec::new(), found: Rough::default(), left: MAX_BYTES };
     text.lines().for_each(|line| reader.line(line));
-    reader.variables.extend(given.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    reader.run(goals);
+    reader.variables.extend(request.given.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    if !request.dry {
+        reader.run(&request.goals);
+    }
     reader.found
 }
 
@@ -71,6 +74,9 @@ impl<'t> Reader<'t> {
             let (needs, recipe) = rest.split_once(';').map_or((rest, None), |(needs, recipe)| (needs, Some(recipe)));
             let needs = needs.trim_start_matches(':').replace('|', " ");
             self.rules.push(Rule { targets: targets.to_owned(), needs, recipe: recipe.into_iter().collect() });
+        } else {
+            // `$(shell ..)` on a line of its own
+            self.expand(line, 0);
         }
     }
 
@@ -235,7 +241,7 @@ mod tests {
         ];
         for (goals, expected) in cases {
             let goals: Vec<String> = goals.iter().map(|goal| (*goal).to_owned()).collect();
-            let mut lines = roughly(text, &goals, &BTreeMap::new()).lines;
+            let mut lines = roughly(text, &Request { goals: goals.clone(), ..Request::default() }).lines;
             lines.dedup();
             assert_eq!(lines, *expected, "{goals:?}");
         }
@@ -251,7 +257,7 @@ mod tests {
             "%:\n\t$%\n",
             "é: $é\n\t$é",
         ] {
-            roughly(odd, &["a".to_owned()], &BTreeMap::new());
+            roughly(odd, &Request { goals: vec!["a".to_owned()], ..Request::default() });
         }
     }
 }

@@ -69,6 +69,11 @@ const BUILTIN: &[&str] = &[
     "worktree",
 ];
 
+/// Whether a subcommand is git's own, whatever aliases there are.
+pub(crate) fn is_git_subcommand(name: &str) -> bool {
+    BUILTIN.contains(&name)
+}
+
 fn listed(table: &[(&str, &str)], name: &str) -> bool {
     table.iter().any(|(start, end)| match end.is_empty() && !start.ends_with('.') {
         true => name == *start,

@@ -5,7 +5,7 @@ use toolgate_commands::OptionRun;
 use super::argv_edit::{cut, join, known};
 use super::nested::{command, extras, is_stdin};
 use super::{Call, ContextChange, Kind, Language, NestedCommand};
-use toolgate_scripts::{ScriptEffectKind, Setting};
+use toolgate_scripts::{Origin, ScriptEffectKind, Setting};
 use toolgate_shell_syntax::decode::{self, Base64};
 use toolgate_shell_syntax::word::{Value, Word};
 
@@ -191,7 +191,7 @@ pub(super) fn bun(call: Call<'_>) -> Vec<NestedCommand> {
 
 /// Whether a sed script runs commands or writes files. What cannot be followed does.
 fn sed_acts(script: &str) -> bool {
-    let script = toolgate_scripts::read(Language::Sed, script, Setting::TEXT);
+    let script = toolgate_scripts::read(Language::Sed, script, Setting::of(Origin::Text));
     !script.complete
         || script
             .effects

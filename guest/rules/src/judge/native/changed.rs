@@ -2,6 +2,7 @@
 
 use toolgate_shell::Presence;
 
+use super::uncommitted::led_to;
 use crate::matching::MatchInput;
 use crate::path_zone::is_product;
 use crate::rule::Rule;
@@ -14,8 +15,9 @@ const FOLDERS: usize = 8;
 /// Whether git knows of changes in a folder that the rule is about. What a build makes again is not asked about.
 pub(super) fn loses(rule: &Rule, subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
     let removed = rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted));
-    let folders = removed.filter_map(|(effect, _)| effect.path.known()).filter(|path| !path.split('/').any(is_product));
-    let mut folders: Vec<&str> = folders.collect();
+    let named: Vec<&str> = removed.filter_map(|(effect, _)| effect.path.known()).collect();
+    let led = named.iter().map(|path| led_to(path, world));
+    let mut folders: Vec<String> = led.filter(|path| !path.split('/').any(is_product)).collect();
     folders.dedup();
     if let Some(look) = world.look() {
         // A worktree is judged as one.

@@ -3,6 +3,7 @@
 use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Presence, Value, Why};
 
 use crate::call::Field;
+use crate::glob;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
@@ -24,10 +25,19 @@ impl Evaluation<'_> {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::MovedOnto, subject, &field.value, world, evidence);
         }
+        let earlier = &self.call.earlier.moved;
+        let still_there = |path: &str| look.is_none_or(|look| look.look(path) != Presence::Absent);
         let falls = command.effects.iter().find(|effect| {
-            effect.kind == Deed::Delete
-                && effect.recursive
-                && effect.path.known().is_some_and(|path| !is_temporary(path) && has_moved_in(subject, path))
+            let (path, folder) = match &effect.path {
+                Value::Known(path) => (path, path.trim_end_matches('/')),
+                Value::Pattern(path) => (path, glob::known_part(path).1),
+                Value::Unknown { .. } => return false,
+            };
+            let had = || earlier.iter().any(|moved| is_within(moved, folder) && still_there(moved));
+            let removes = effect.kind == Deed::Delete
+                && !folder.is_empty()
+                && (effect.recursive || effect.path.known().is_none());
+            removes && !is_temporary(path) && (effect.path.known().is_some() && has_moved_in(subject, path) || had())
         });
         if let Some(effect) = falls {
             let evidence = vec![evidence(field, effect.span)];
@@ -74,13 +84,18 @@ fn is_piled(subject: &MatchInput<'_>, from: &Effect, to: &Effect, look: Option<&
     one_of_many || earlier().any(again)
 }
 
+/// Whether a path is a folder, or in it.
+fn is_within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 fn is_temporary(path: &str) -> bool {
     ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether an earlier command moves to this folder, or into it, what no build makes again.
 fn has_moved_in(subject: &MatchInput<'_>, folder: &str) -> bool {
-    let within = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let within = |path: &str| is_within(path, folder);
     let made_again = |effect: &Effect| {
         let text = effect.path.text().trim_end_matches('/');
         is_product(text.rsplit('/').next().unwrap_or(text)) || is_temporary(text)

@@ -1,7 +1,7 @@
 //! Changes that no commit has, in files that a command removes or empties and nobody names: by a glob, by the list that another
 //! program prints. And in files over which git prints what is committed.
 
-use toolgate_shell::{Command, Effect, Kind as Deed, RedirectKind, Runs, Value, Word, absolute};
+use toolgate_shell::{Command, Effect, Kind as Deed, RedirectKind, Runs, Span, Value, Why, Word, absolute};
 
 use super::listed::{REMOVERS, printed_by};
 use crate::call::Field;
@@ -31,13 +31,40 @@ impl Evaluation<'_> {
         field: &Field,
         world: &mut dyn GuardHost,
     ) {
-        let ours = |(effect, place): &(&Effect, &PathZone)| is_of_workspace(**place) && may_lose(subject, effect);
+        let ours =
+            |(effect, place): &(&Effect, &PathZone)| is_of_workspace(**place) && may_lose(subject, effect, world);
         let effects: Vec<&Effect> =
             subject.command.effects.iter().zip(subject.places()).filter(ours).map(|(effect, _)| effect).collect();
-        let lost = effects.iter().enumerate().find(|(asked, effect)| *asked == QUESTIONS || is_lost(effect, world));
-        if let Some((_, effect)) = lost {
-            let evidence = vec![evidence(field, effect.span)];
+        let lost = effects
+            .iter()
+            .enumerate()
+            .find(|(asked, effect)| *asked == QUESTIONS || self.is_lost(subject, effect, world))
+            .map(|(_, effect)| effect.span);
+        if let Some(span) = lost.or_else(|| undone_diff(subject)) {
+            let evidence = vec![evidence(field, span)];
             self.coded_on(NativeRule::LoseUncommitted, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// Whether a file that an effect is on has changes that no commit has.
+    fn is_lost(&self, subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
+        match &effect.path {
+            Value::Known(path) => match world.tracked(path) {
+                Some(Tracked::Changed) => true,
+                // A file of its own the session may empty.
+                Some(Tracked::Untracked) => {
+                    !is_record(path)
+                        && !self.call.earlier.written.iter().any(|written| written == path)
+                        && !super::is_made_before(subject, path)
+                }
+                _ => false,
+            },
+            Value::Pattern(pattern) => {
+                // Of a folder git writes all that is below.
+                let recursive = effect.recursive || glob::first_wildcard(pattern).is_none();
+                Listed::paths(pattern, recursive).has_changes(world)
+            }
+            Value::Unknown { shape, .. } => Listed::all(glob::known_part(shape).1).has_changes(world),
         }
     }
 
@@ -49,8 +76,10 @@ impl Evaluation<'_> {
         world: &mut dyn GuardHost,
     ) {
         let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
-        let removes =
-            |subject: &&MatchInput<'_>| subject.command.program().is_some_and(|name| REMOVERS.contains(&name));
+        let removes = |subject: &&MatchInput<'_>| {
+            let empties = || subject.command.effects.iter().any(|effect| writes_nothing(subject, effect));
+            subject.command.program().is_some_and(|name| REMOVERS.contains(&name)) || empties()
+        };
         if running().all(|subject| !removes(&subject)) {
             return;
         }
@@ -84,9 +113,9 @@ fn is_of_workspace(place: PathZone) -> bool {
 }
 
 /// Whether an effect may lose what a file holds that it does not name, or of which it leaves nothing.
-fn may_lose(subject: &MatchInput<'_>, effect: &Effect) -> bool {
+fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
     let command = subject.command;
-    let made_again = |path: &str| glob::names(path).any(is_product);
+    let mut made_again = |path: &str| glob::names(&led_to(path, world)).any(is_product);
     match (&effect.path, effect.kind) {
         (path, _) if made_again(path.text()) => false,
         // What git takes for a path where no branch is called so.
@@ -95,25 +124,54 @@ fn may_lose(subject: &MatchInput<'_>, effect: &Effect) -> bool {
         }
         (Value::Pattern(_), Deed::Delete) => command.program() != Some("git"),
         // A variable that may be empty: `rm -rf src/$UNSET`.
-        (Value::Unknown { why, .. }, Deed::Delete) => effect.recursive && why.variable().is_some(),
+        (Value::Unknown { why, .. }, Deed::Delete) => {
+            let unset = why.variable().is_some() || matches!(why, Why::Default(_) | Why::Expansion);
+            effect.recursive && unset
+        }
+        // `ln -sf other FILE`
+        (Value::Known(_), Deed::Link) => true,
         (Value::Pattern(_) | Value::Known(_), Deed::Write) => {
-            writes_nothing(subject, effect) || prints_committed(subject, effect)
+            writes_nothing(subject, effect) || prints_committed(subject, effect) || edits_to_nothing(command)
         }
         _ => false,
     }
 }
 
-/// Whether a file that an effect is on has changes that no commit has.
-fn is_lost(effect: &Effect, world: &mut dyn GuardHost) -> bool {
-    match &effect.path {
-        Value::Known(path) => world.tracked(path) == Some(Tracked::Changed),
-        Value::Pattern(pattern) => {
-            // Of a folder git writes all that is below.
-            let recursive = effect.recursive || glob::first_wildcard(pattern).is_none();
-            Listed::paths(pattern, recursive).has_changes(world)
-        }
-        Value::Unknown { shape, .. } => Listed::all(glob::known_part(shape).1).has_changes(world),
+/// Whether a file only records what programs say, and is emptied every day.
+fn is_record(path: &str) -> bool {
+    const ENDINGS: &[&str] = &["err", "lock", "log", "out", "pid", "tmp", "txt"];
+    path.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+}
+
+/// Where a command undoes changes by git's own description of them: `git diff > f; git apply -R f`, `git diff -R | git apply`.
+fn undone_diff(subject: &MatchInput<'_>) -> Option<Span> {
+    const PRINTS: &[&str] = &["diff", "diff-files", "diff-index", "format-patch", "show"];
+    let command = subject.command;
+    let words =
+        |command: &Command| command.words.iter().filter_map(|word| word.known().map(str::to_owned)).collect::<Vec<_>>();
+    let own = words(command);
+    let applies = match own.first().map(String::as_str) {
+        Some("git") => own.iter().any(|word| word == "apply"),
+        Some(name) => name == "patch",
+        None => false,
+    };
+    if !applies || own.iter().any(|word| matches!(word.as_str(), "--check" | "--stat" | "--numstat" | "--dry-run")) {
+        return None;
     }
+    let prints = |other: &Command| {
+        other.program() == Some("git") && words(other).iter().skip(1).any(|word| PRINTS.contains(&word.as_str()))
+    };
+    let is_turned = |words: &[String]| words.iter().any(|word| matches!(word.as_str(), "-R" | "--reverse"));
+    let (before, _) = subject.pipeline();
+    if before.iter().any(|other| prints(other) && is_turned(&words(other)) != is_turned(&own)) {
+        return Some(command.span);
+    }
+    let reads = |path: &Value| command.effects.iter().any(|effect| effect.kind == Deed::Read && effect.path == *path);
+    let gives = |other: &&Command| {
+        let into = other.effects.iter().any(|effect| effect.kind == Deed::Write && reads(&effect.path));
+        into && prints(other) && is_turned(&words(other)) != is_turned(&own)
+    };
+    subject.script().commands.iter().take(subject.index).find(gives).map(|_| command.span)
 }
 
 /// Whether a redirect of a command opens what an effect is on, and empties it.
@@ -125,7 +183,7 @@ fn is_redirected(command: &Command, effect: &Effect) -> bool {
 /// Whether a command leaves nothing in what it writes.
 fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
     let command = subject.command;
-    let is_null = |word: &Word| word.known() == Some("/dev/null");
+    let is_null = |word: &Word| matches!(word.known(), Some("/dev/null" | "if=/dev/null"));
     match command.program() {
         None | Some(":" | "true" | "false") => is_redirected(command, effect),
         Some("truncate") => subject.invocation().is_some_and(|found| {
@@ -140,6 +198,34 @@ fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether an editor in place prints no line of a file: `sed -n -i ''`, `perl -ni -e 0`.
+fn edits_to_nothing(command: &Command) -> bool {
+    let words: Vec<&str> = command.words.iter().skip(1).filter_map(Word::known).collect();
+    let letters = |letter: char| {
+        let short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
+        words
+            .iter()
+            .filter(short)
+            .any(|word| word.trim_start_matches('-').chars().take_while(char::is_ascii_alphabetic).any(|c| c == letter))
+    };
+    let says = |marks: &[&str]| {
+        words.iter().any(|word| !word.starts_with('-') && marks.iter().any(|mark| word.contains(mark)))
+    };
+    match command.program() {
+        Some("sed" | "gsed") => letters('n') && letters('i') && !says(&["p", "w", "P", "{"]),
+        Some("perl") => letters('n') && letters('i') && !letters('p') && !says(&["print", "say", "write"]),
+        _ => false,
+    }
+}
+
+/// Where a path leads.
+pub(super) fn led_to(path: &str, world: &mut dyn GuardHost) -> String {
+    let (known, folder) = glob::known_part(path);
+    let place = if known.len() == path.len() { path } else { folder };
+    let real = world.resolve(&[place.to_owned()]).ok().and_then(|mut all| all.pop()).flatten();
+    real.map_or_else(|| path.to_owned(), |real| format!("{real}{}", &path[place.len()..]))
 }
 
 /// Whether git prints what is committed over what an effect is on: `git show HEAD:f > f`.

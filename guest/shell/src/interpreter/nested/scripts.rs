@@ -11,7 +11,7 @@ use crate::interpreter::simple::Lookup;
 use crate::interpreter::state::{Input, ShellState, Status};
 use crate::interpreter::{Interpreter, MAX_SCRIPTS};
 use crate::wrapper::Language;
-use toolgate_scripts::Setting;
+use toolgate_scripts::{Origin, Setting};
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
@@ -152,7 +152,7 @@ impl Interpreter<'_> {
                 let told = arguments.get(1..).unwrap_or_default();
                 let more = self.commands.get(slot).is_some_and(|command| command.more_words);
                 let setting =
-                    Setting { origin: self.origin(place.as_deref(), &own), arguments: Some(given(told, more)) };
+                    Setting { arguments: Some(given(told, more)), ..Setting::of(self.origin(place.as_deref(), &own)) };
                 let after = self.script(language, &word, setting, own);
                 Ends::with(after, Status::Unknown)
             }
@@ -211,7 +211,7 @@ impl Interpreter<'_> {
                 self.text_in(&word, reader, shell, own)
             }
             Some(language) => {
-                let setting = Setting { arguments: Some(given(args, false)), ..Setting::TEXT };
+                let setting = Setting { arguments: Some(given(args, false)), ..Setting::of(Origin::Text) };
                 let after = self.script(language, &word, setting, own);
                 Ends::with(after, Status::Unknown)
             }

@@ -1,0 +1,100 @@
+//! What a script in another language reads, as far as it is known here: files of settings, its input, the environment.
+
+use std::rc::Rc;
+
+use super::Interpreter;
+use super::places::places;
+use super::script_effects::imported_from;
+use super::state::{Input, ShellState};
+use crate::wrapper::Language;
+use toolgate_scripts::{Script, ScriptEffectKind, Setting, Surroundings, Text};
+
+/// Most files and variables that a script is told of.
+const MOST: usize = 16;
+
+impl Interpreter<'_> {
+    /// A setting with what is known before the script is read: variables that the text has set, and what it is given to read.
+    pub(super) fn around(&self, setting: Setting, state: &ShellState) -> Setting {
+        let own = |name: &String| name != "HOME" && !self.facts.env.contains_key(name);
+        let set = state.vars().iter().filter(|(name, variable)| own(name) && variable.exported == Some(true));
+        let variables: Vec<_> =
+            set.filter_map(|(name, _)| Some((name.clone(), state.known(name)?))).take(MOST).collect();
+        let input = match &state.input {
+            Input::Text(text, from) => text.text.get(*from..).map(str::to_owned),
+            Input::Stored(text) => Some(text.text.clone()),
+            Input::Inherited | Input::Nothing | Input::Unseen(_) => None,
+        };
+        if variables.is_empty() && input.is_none() {
+            return setting;
+        }
+        let files = setting.surroundings.files.clone();
+        Setting { surroundings: Rc::new(Surroundings { files, input, variables }), ..setting }
+    }
+
+    /// A setting with the files that the script reads; nothing if it reads none that are known, or what it does does not hang on them.
+    pub(super) fn with_files(
+        &mut self,
+        language: Language,
+        script: &Script,
+        setting: &Setting,
+        state: &ShellState,
+    ) -> Option<Setting> {
+        let is_asked = script.printed.is_none() && !self.captures.is_empty();
+        let is_open = is_asked || script.effects.iter().any(|effect| has_hole(&effect.what));
+        if !is_open || self.elsewhere {
+            return None;
+        }
+        let mut files = setting.surroundings.files.clone();
+        let before = files.len();
+        for effect in &script.effects {
+            let (path, candidates) = match &effect.what {
+                ScriptEffectKind::Read(Text::Known(path)) => (path, self.read_from(path, state)),
+                ScriptEffectKind::Load(Text::Known(path)) if path.ends_with(".json") => {
+                    (path, imported_from(language, setting, path, state))
+                }
+                _ => continue,
+            };
+            if files.len() >= MOST || files.iter().any(|(name, _)| name == path) {
+                continue;
+            }
+            let held = candidates.iter().find_map(|place| match state.files.read(place) {
+                Some(text) => Some(text.text.clone()),
+                None => self.stored(place, state).map(|text| text.to_string()),
+            });
+            files.extend(held.map(|text| (path.clone(), text)));
+        }
+        let surroundings = Surroundings { files, ..(*setting.surroundings).clone() };
+        (surroundings.files.len() > before).then(|| Setting { surroundings: Rc::new(surroundings), ..setting.clone() })
+    }
+
+    /// Where a file is that a script reads.
+    fn read_from(&self, path: &str, state: &ShellState) -> Vec<String> {
+        match path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+            Some(rest) => state.known("HOME").map(|home| format!("{home}{rest}")).into_iter().collect(),
+            None => places(path, state),
+        }
+    }
+}
+
+/// Whether something is done with a text of which a part is not known.
+fn has_hole(what: &ScriptEffectKind) -> bool {
+    let open = |text: &Text| matches!(text, Text::Shape(_));
+    match what {
+        ScriptEffectKind::Write(text)
+        | ScriptEffectKind::Append(text)
+        | ScriptEffectKind::Empty(text)
+        | ScriptEffectKind::HardLink(text)
+        | ScriptEffectKind::Chdir(text)
+        | ScriptEffectKind::Shell(text)
+        | ScriptEffectKind::Eval(text)
+        | ScriptEffectKind::Load(text)
+        | ScriptEffectKind::Send(text)
+        | ScriptEffectKind::Create { path: text, .. }
+        | ScriptEffectKind::Mode { path: text, .. }
+        | ScriptEffectKind::Delete { path: text, .. } => open(text),
+        ScriptEffectKind::Move { from, to } | ScriptEffectKind::Copy { from, to } => open(from) || open(to),
+        ScriptEffectKind::Run(words) => words.iter().any(open),
+        ScriptEffectKind::In { folder, what } => open(folder) || has_hole(what),
+        ScriptEffectKind::Read(_) | ScriptEffectKind::List(_) | ScriptEffectKind::Return => false,
+    }
+}
