@@ -69,6 +69,9 @@ native_rules! {
     AddSecret = "add-secret",
     LoseUncommitted = "lose-uncommitted",
     SendSecretVariable = "send-secret-variable",
+    SendSecretCopy = "send-secret-copy",
+    ShowSecretCopy = "show-secret-copy",
+    SecretInCode = "secret-in-code",
     ToolLoses = "tool-loses",
 }
 
