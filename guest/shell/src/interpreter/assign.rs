@@ -118,6 +118,9 @@ impl Interpreter<'_> {
             self.assign_keys(name, vec![(key, word)], assignment.append, true, state);
             return Word::unknown(Why::Expansion, assignment.span);
         }
+        if let (Some(index), Assigned::Scalar(word)) = (&assignment.index, &assignment.value) {
+            self.assign_table(name, index, word, assignment.span, state);
+        }
         let first = self.is_zsh();
         let index = assignment
             .index

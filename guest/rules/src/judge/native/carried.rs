@@ -78,10 +78,11 @@ impl Evaluation<'_> {
             variables: Vec::new(),
             printed: vec![Names::new(); subjects.len()],
         };
-        let scene = Scene { subjects, text: &field.value, look };
+        let scene = Scene { subjects, text: &field.value, look, earlier: &self.call.earlier };
         for at in 0..subjects.len() {
             let command = subjects[at].command;
-            if command.runs == Runs::Never || command.preexisting || command.scanned || command.elsewhere {
+            let others = command.preexisting && !scene.is_of_session(at);
+            if command.runs == Runs::Never || others || command.scanned || command.elsewhere {
                 continue;
             }
             scene.follow(at, &mut trace);
@@ -112,15 +113,16 @@ impl Evaluation<'_> {
                 self.coded_on(NativeRule::SecretInCode, subject, &field.value, world, evidence);
             }
         }
-        // The words of a command are judged where it stands; here are those that have a secret by way of another variable.
-        if let Some((_, span)) =
-            scene.sent_by_variable(at, trace).into_iter().find(|(secret, _)| foreign(&secret.name, secret.credential))
-        {
-            let evidence = vec![evidence(field, span)];
+        // The words of a command are judged where it stands; here are those that have a secret by way of another variable, or that
+        // stand in a script of the session.
+        let mut given = scene.sent_by_variable(at, trace);
+        given.extend(sent(command, "").into_iter().filter(|_| command.preexisting));
+        let sends = command.program().is_some_and(|program| SENDERS.contains(&program));
+        if let Some(secret) = given.iter().find(|secret| sends && foreign(&secret.name, secret.credential)) {
+            let evidence = vec![evidence(field, secret.span)];
             self.coded_on(NativeRule::SendSecretVariable, subject, &field.value, world, evidence);
         }
-        let piped = command.program().is_some_and(|program| SENDERS.contains(&program)) || has_network(command);
-        let mut names = if piped { scene.piped(at, trace) } else { Names::new() };
+        let mut names = if sends || has_network(command) { scene.piped(at, trace) } else { Names::new() };
         names.extend(scene.inside(at, trace));
         names.extend(scene.read(at, trace));
         let remote = copies_away(command) && !names.is_empty();
@@ -207,9 +209,29 @@ struct Scene<'s, 'a> {
     subjects: &'s [MatchInput<'a>],
     text: &'s str,
     look: Option<&'s dyn FileOracle>,
+    earlier: &'s Memory,
 }
 
 impl<'a> Scene<'_, 'a> {
+    /// Whether a command stands in a script that an earlier call of the session has written.
+    fn is_of_session(&self, at: usize) -> bool {
+        let inner = self.subjects[at].command;
+        let runs = |outer: &&MatchInput<'_>| {
+            let outer = outer.command;
+            let mut run = outer.effects.iter().filter(|effect| effect.kind == Deed::Execute);
+            !outer.preexisting
+                && inner.span.is_inside(outer.span)
+                && run.any(|effect| effect.path.known().is_some_and(|path| self.has_written(path)))
+        };
+        self.subjects[..at].iter().rev().any(|outer| runs(&outer))
+    }
+
+    /// Whether an earlier call of the session has written a file.
+    fn has_written(&self, path: &str) -> bool {
+        let above = |folder: &String| folder.ends_with('/') && path.starts_with(folder.as_str());
+        self.earlier.written.iter().any(|written| written == path || above(written))
+    }
+
     /// Notes what a command prints of secrets, and which files and variables it puts them into.
     fn follow(&self, at: usize, trace: &mut Trace) {
         let command = self.subjects[at].command;
@@ -265,6 +287,13 @@ impl<'a> Scene<'_, 'a> {
         let source = without_single_quotes(source);
         let unset = |name: &&str| command.env.get(name).is_none();
         let mut names: Names = secrets_in(&source).filter(unset).map(str::to_owned).collect();
+        // What stands in a script has no source here.
+        let why = |value: &Value| match value {
+            Value::Unknown { why, .. } => why.variable().map(str::to_owned),
+            _ => None,
+        };
+        let variables = command.words.iter().filter_map(|word| why(&word.value));
+        names.extend(variables.filter(|name| is_secret(name) && command.env.get(name).is_none()));
         let by = trace.variables.iter().filter(|(variable, _)| expands(&source, variable));
         names.extend(by.map(|(_, secret)| secret.clone()));
         names
@@ -454,7 +483,7 @@ impl<'a> Scene<'_, 'a> {
     }
 
     /// The secrets that a command is given by other variables, and where.
-    fn sent_by_variable(&self, at: usize, trace: &Trace) -> Vec<(Secret, Span)> {
+    fn sent_by_variable(&self, at: usize, trace: &Trace) -> Vec<Secret> {
         let command = self.subjects[at].command;
         if trace.variables.is_empty() {
             return Vec::new();
@@ -465,7 +494,7 @@ impl<'a> Scene<'_, 'a> {
             let source = self.source(word.span);
             let credential = is_credential(number, command);
             let by = trace.variables.iter().filter(move |(variable, _)| expands(source, variable));
-            by.map(move |(_, name)| (Secret { name: name.clone(), credential, span: word.span }, word.span))
+            by.map(move |(_, name)| Secret { name: name.clone(), credential, span: word.span })
         });
         given.collect()
     }
@@ -524,7 +553,7 @@ impl<'a> Scene<'_, 'a> {
                 command.effects.iter().any(|effect| is_filled(effect.kind) && effect.path.known() == Some(path));
             fills.then(|| command.input().map(str::to_owned)).flatten()
         });
-        written.or_else(|| self.look.filter(|look| look.is_of_session(path))?.script(path))
+        written.or_else(|| self.look.filter(|_| self.has_written(path))?.script(path))
     }
 }
 

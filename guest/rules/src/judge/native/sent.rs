@@ -161,6 +161,8 @@ pub(super) fn goes_elsewhere(command: &Command, secret: &Secret) -> bool {
 /// A host that is talked to, as far as it is known.
 struct Host<'a> {
     name: &'a str,
+    /// Everybody on the way can read what is sent.
+    open: bool,
 }
 
 impl<'a> Host<'a> {
@@ -171,10 +173,11 @@ impl<'a> Host<'a> {
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let name = host.strip_prefix('[').map_or_else(|| host.split(':').next(), |v6| v6.split(']').next())?;
         let known = name.rsplit(Value::HOLE).next()?;
-        (!known.trim_matches('.').is_empty()).then_some(Host { name: known })
+        (!known.trim_matches('.').is_empty()).then_some(Host { name: known, open: address.starts_with("http://") })
     }
 
-    /// Whether a secret is for this host, as far as its name says; a secret of no known service is for whoever is given it as one.
+    /// Whether a secret is for this host, as far as its name says; a secret of no known service is for whoever is given it as one,
+    /// unless it goes there in the open.
     fn may_have(&self, secret: &Secret) -> bool {
         if self.is_near() {
             return true;
@@ -188,7 +191,7 @@ impl<'a> Host<'a> {
             return known.iter().any(|label| is_part(label));
         }
         // `ACME_API_KEY` is for `api.acme.io`.
-        secret.credential || parts().any(|part| part.len() > 3 && !is_secret(part) && is_part(part))
+        secret.credential && !self.open || parts().any(|part| part.len() > 3 && !is_secret(part) && is_part(part))
     }
 
     /// The labels of the registered domain but for what stands behind it.
@@ -238,6 +241,8 @@ mod tests {
             ("ACME_API_KEY", false, "https://collect.example/", false),
             ("API_KEY", true, "https://api.example.com/v1", true),
             ("API_KEY", false, "https://api.example.com/v1", false),
+            ("API_KEY", true, "http://api.example.com/v1", false),
+            ("API_KEY", true, "http://api.internal/v1", true),
             ("API_KEY", false, "http://localhost:3000/x", true),
             ("API_KEY", false, "http://127.0.0.1:8080", true),
             ("API_KEY", false, "http://10.1.2.3/", true),
