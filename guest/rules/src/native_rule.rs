@@ -53,6 +53,7 @@ native_rules! {
     StopFitting = "self-stop-fitting",
     ForcePushFetched = "git-force-push-fetched",
     PipedAnswers = "git-piped-answers",
+    StashElsewhere = "git-stash-elsewhere",
     DeleteTag = "git-delete-tag",
     DiscardPaths = "git-discard-paths",
     DiscardFile = "git-discard-file",

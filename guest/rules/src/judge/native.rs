@@ -60,6 +60,7 @@ pub(super) fn agrees(
     // It goes by what stands around a command, and by what git says.
     subject.reaches(DependsOn::Text);
     match native {
+        NativeRule::StashElsewhere if !refs::is_of_other_repository(subject) => Err(Mismatch::Code),
         NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
         NativeRule::RemoveChanged if !changed::loses(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::ReverseShell if probes::is_probe(subject, source) => Err(Mismatch::Code),

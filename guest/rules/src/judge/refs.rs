@@ -233,3 +233,11 @@ impl Evaluation<'_> {
         }
     }
 }
+/// Whether a git command changes files of a repository that is not the workspace's.
+pub(super) fn is_of_other_repository(subject: &MatchInput<'_>) -> bool {
+    let roots = subject.command.effects.iter().filter(|effect| effect.kind == Kind::Write).filter_map(|effect| {
+        let root = effect.path.text().strip_suffix("/**")?;
+        (!root.ends_with("/.git") && root.starts_with('/')).then_some(root)
+    });
+    roots.into_iter().any(|root| !subject.is_of_workspace(root) && !subject.is_own_tree(root))
+}

@@ -284,7 +284,7 @@ impl<'a> Scene<'_, 'a> {
         if !has_unknown(command) && !source.contains("<<") {
             return Names::new();
         }
-        let source = without_single_quotes(source);
+        let source = without_single_quotes(source) + self.document(command);
         let unset = |name: &&str| command.env.get(name).is_none();
         let mut names: Names = secrets_in(&source).filter(unset).map(str::to_owned).collect();
         // What stands in a script has no source here.
@@ -297,6 +297,21 @@ impl<'a> Scene<'_, 'a> {
         let by = trace.variables.iter().filter(|(variable, _)| expands(&source, variable));
         names.extend(by.map(|(_, secret)| secret.clone()));
         names
+    }
+
+    /// The document that is given to a command, where the shell expands what stands in it.
+    fn document(&self, command: &Command) -> &str {
+        let own = self.source(command.span);
+        let opens = own.match_indices("<<").map(|(at, _)| &own[at + 2..]);
+        let Some(opens) = opens.filter(|after| !after.starts_with('<')).last() else { return "" };
+        let mark = opens.trim_start_matches('-').trim_start();
+        let mark = &mark[..mark.find(|c: char| c.is_whitespace() || ";|&<>)".contains(c)).unwrap_or(mark.len())];
+        let after = self.text.get(command.span.end..).unwrap_or_default();
+        let body = after.split_once('\n').map_or("", |(_, body)| body);
+        if mark.is_empty() || mark.contains(['\'', '"', '\\']) || own.ends_with('<') {
+            return "";
+        }
+        &body[..body.find(&format!("\n{mark}")).unwrap_or(body.len())]
     }
 
     fn source(&self, span: Span) -> &str {
@@ -336,6 +351,28 @@ impl<'a> Scene<'_, 'a> {
         own.flat_map(|(number, _)| self.own(number, trace)).collect()
     }
 
+    /// What the commands print that stand in a compound command, a function or a shell which is redirected as a whole.
+    fn run_within(&self, at: usize, trace: &Trace) -> Names {
+        let outer = self.subjects[at].command;
+        if outer.redirects.is_empty() {
+            return Names::new();
+        }
+        // It is listed before what it holds, and its redirects stand behind that.
+        let compound = outer.words.is_empty();
+        let later = self.subjects.iter().enumerate().skip(at + 1);
+        let own = later.take_while(|(_, inner)| {
+            let deeper = inner.command.via.len() > outer.via.len();
+            deeper || compound && inner.command.span.start < outer.span.end
+        });
+        let own =
+            own.filter(|(_, inner)| inner.command.via.iter().skip(outer.via.len()).all(|via| via != SUBSTITUTION));
+        let followed: Vec<usize> = own.map(|(number, _)| number).collect();
+        if followed.iter().any(|number| hides_values(self.subjects[*number].command)) {
+            return Names::new();
+        }
+        followed.into_iter().flat_map(|number| self.own(number, trace)).collect()
+    }
+
     /// The secrets in the files that a command reads.
     fn read(&self, at: usize, trace: &Trace) -> Names {
         let mut names = self.copies(at, trace);
@@ -350,7 +387,11 @@ impl<'a> Scene<'_, 'a> {
         if trace.files.is_empty() {
             return Names::new();
         }
-        let reads = |effect: &&Effect| matches!(effect.kind, Deed::Read | Deed::Move | Deed::HardLink) && !effect.used;
+        let away = copies_away(self.subjects[at].command);
+        let reads = |effect: &&Effect| {
+            let kind = effect.kind;
+            !effect.used && (matches!(kind, Deed::Read | Deed::Move | Deed::HardLink) || away && kind == Deed::Mention)
+        };
         let effects = self.subjects[at].command.effects.iter().filter(reads);
         let found = effects.flat_map(|effect| trace.files.iter().filter(move |(file, _)| is_read(effect, file)));
         found.map(|(_, name)| name.clone()).collect()
@@ -464,6 +505,7 @@ impl<'a> Scene<'_, 'a> {
         let command = self.subjects[at].command;
         let mut put = names.clone();
         put.extend(self.inside(at, trace));
+        put.extend(self.run_within(at, trace));
         let redirected = |effect: &Effect| {
             let to = |kind| matches!(kind, RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite);
             command.redirects.iter().any(|one| to(one.kind) && one.target.span == effect.span)
@@ -511,7 +553,7 @@ impl<'a> Scene<'_, 'a> {
         }
         let around = |number: &usize| {
             let outer = self.subjects[*number].command;
-            outer.via.len() < inner.via.len() && (inner.span.is_inside(outer.span) || outer.input().is_some())
+            outer.via.len() < inner.via.len() && outer.program() == inner.via.last().map(String::as_str)
         };
         let outer = (0..at).rev().filter(around).find(|number| self.is_code(*number))?;
         self.code(outer)
