@@ -543,6 +543,11 @@ impl<'a> MatchInput<'a> {
         self.scene.common.repositories.place(&asked, self.command, effect, narrow)
     }
 
+    /// Where a path lies.
+    pub(crate) fn zone(&self, path: &str) -> PathZone {
+        self.scene.map.place(path)
+    }
+
     /// Whether a folder is in the workspace, or around it.
     pub(crate) fn is_of_workspace(&self, folder: &str) -> bool {
         let within = |inner: &str, outer: &str| {

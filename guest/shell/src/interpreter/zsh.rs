@@ -98,9 +98,10 @@ impl Interpreter<'_> {
             if kind == "-g" {
                 state.alias_texts.to_mut().insert(format!("{GLOBAL}{name}"), vec![text.to_owned()]);
             }
-            // A global one that is no plain words may bring in a command of its own.
+            // A global one that is no plain words may bring in a command of its own, behind an operator: `| less`, `; rm a`.
             if kind == "-s" || super::aliases::alias_words(text, word.span).is_none() {
-                self.may_run("alias", &Word::new(text, word.span), state);
+                let own = text.trim_start_matches(['|', '&', ';', ' ']);
+                self.may_run("alias", &Word::new(own, word.span), state);
             }
         }
     }

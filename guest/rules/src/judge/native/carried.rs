@@ -4,8 +4,11 @@
 //! What has a secret in it may be made and used here. It is asked about where it leaves for a host that it is not for, where
 //! git takes it in, and where it is shown.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use toolgate_shell::{
     Command, Effect, FileOracle, Kind as Deed, Presence, RedirectKind, Runs, SUBSTITUTION, Span, Value, absolute,
 };
@@ -58,8 +61,9 @@ struct Trace {
     earlier: usize,
     /// Variables of the text that have some, and which.
     variables: Vec<(String, String)>,
-    /// What each command prints of them, by its place.
+    /// What each command prints of them, by its place; and whether any does.
     printed: Vec<Names>,
+    prints: bool,
 }
 
 impl Evaluation<'_> {
@@ -77,10 +81,12 @@ impl Evaluation<'_> {
             files: earlier,
             variables: Vec::new(),
             printed: vec![Names::new(); subjects.len()],
+            prints: false,
         };
-        let scene = Scene { subjects, text: &field.value, look, earlier: &self.call.earlier };
-        for at in 0..subjects.len() {
-            let command = subjects[at].command;
+        let scene =
+            Scene { subjects, text: &field.value, look, earlier: &self.call.earlier, codes: RefCell::default() };
+        for (at, subject) in subjects.iter().enumerate() {
+            let command = subject.command;
             let others = command.preexisting && !scene.is_of_session(at);
             if command.runs == Runs::Never || others || command.scanned || command.elsewhere {
                 continue;
@@ -90,7 +96,9 @@ impl Evaluation<'_> {
             self.enters_git(&scene, at, &trace, field, world);
             self.is_told(&scene, at, &trace, field, world);
         }
-        let new = trace.files.split_off(trace.earlier.min(trace.files.len()));
+        let mut new = trace.files.split_off(trace.earlier.min(trace.files.len()));
+        // Another call's names are other ones.
+        new.retain(|(path, _)| !path.contains(Value::HOLE));
         if !new.is_empty() {
             self.memory.get_or_insert_with(|| self.call.earlier.clone()).add_secrets(new);
         }
@@ -105,13 +113,10 @@ impl Evaluation<'_> {
             goes_elsewhere(command, &secret)
         };
         let code = scene.code_around(at);
-        if let Some((program, code)) = &code {
-            let credential = code_secrets::is_credential(code);
-            let taken = Taken::by(program, code);
-            if taken.secrets().any(|name| foreign(name, credential && !name.is_empty())) {
-                let evidence = vec![evidence(field, command.span)];
-                self.coded_on(NativeRule::SecretInCode, subject, &field.value, world, evidence);
-            }
+        let taken = |code: &Code| code.takes.iter().any(|name| foreign(name, code.credential && !name.is_empty()));
+        if code.is_some_and(|code| taken(&code)) {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::SecretInCode, subject, &field.value, world, evidence);
         }
         // The words of a command are judged where it stands; here are those that have a secret by way of another variable, or that
         // stand in a script of the session.
@@ -125,7 +130,7 @@ impl Evaluation<'_> {
         let mut names = if sends || has_network(command) { scene.piped(at, trace) } else { Names::new() };
         names.extend(scene.inside(at, trace));
         names.extend(scene.read(at, trace));
-        let remote = copies_away(command) && !names.is_empty();
+        let remote = (copies_away(command) || mails(command)) && !names.is_empty();
         if remote || names.iter().any(|name| foreign(name, false)) {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::SendSecretCopy, subject, &field.value, world, evidence);
@@ -210,12 +215,24 @@ struct Scene<'s, 'a> {
     text: &'s str,
     look: Option<&'s dyn FileOracle>,
     earlier: &'s Memory,
+    /// Of each program in another language what its code is, which is long.
+    codes: RefCell<FxHashMap<usize, Rc<Code>>>,
+}
+
+/// What code takes from the environment.
+struct Code {
+    takes: Names,
+    /// It says that it is a credential.
+    credential: bool,
 }
 
 impl<'a> Scene<'_, 'a> {
     /// Whether a command stands in a script that an earlier call of the session has written.
     fn is_of_session(&self, at: usize) -> bool {
         let inner = self.subjects[at].command;
+        if self.earlier.written.is_empty() {
+            return false;
+        }
         let runs = |outer: &&MatchInput<'_>| {
             let outer = outer.command;
             let mut run = outer.effects.iter().filter(|effect| effect.kind == Deed::Execute);
@@ -244,6 +261,7 @@ impl<'a> Scene<'_, 'a> {
         }
         self.set_variables(at, &names, trace);
         self.fill_files(at, &names, trace);
+        trace.prints |= !names.is_empty();
         trace.printed[at] = names;
     }
 
@@ -272,28 +290,29 @@ impl<'a> Scene<'_, 'a> {
         if self.reads_listed(at) {
             names.insert(String::new());
         }
-        if let Some((program, code)) = self.code_around(at) {
-            names.extend(Taken::by(program, &code).secrets().map(str::to_owned));
+        if let Some(code) = self.code_around(at) {
+            names.extend(code.takes.iter().cloned());
         }
         names
     }
 
-    /// The secrets whose values stand in the words of a command, or in what is given to it.
+    /// The secrets whose values a command prints out of its words, or out of what is given to it.
     fn spoken(&self, command: &Command, trace: &Trace) -> Names {
-        let source = self.source(command.span);
-        if !has_unknown(command) && !source.contains("<<") {
-            return Names::new();
-        }
-        let source = without_single_quotes(source) + self.document(command);
-        let unset = |name: &&str| command.env.get(name).is_none();
-        let mut names: Names = secrets_in(&source).filter(unset).map(str::to_owned).collect();
+        let expands = has_unknown(command) || self.source(command.span).contains("<<");
+        if expands { self.mentioned(command, trace) } else { Names::new() }
+    }
+
+    /// The secrets whose values stand in a command.
+    fn mentioned(&self, command: &Command, trace: &Trace) -> Names {
+        let source = without_single_quotes(self.source(command.span)) + self.document(command);
+        let unset = |name: &str| command.env.get(name).is_none();
+        let mut names: Names = secrets_in(&source).filter(|name| unset(name)).map(str::to_owned).collect();
         // What stands in a script has no source here.
-        let why = |value: &Value| match value {
-            Value::Unknown { why, .. } => why.variable().map(str::to_owned),
+        let variables = command.words.iter().filter_map(|word| match &word.value {
+            Value::Unknown { why, .. } => why.variable(),
             _ => None,
-        };
-        let variables = command.words.iter().filter_map(|word| why(&word.value));
-        names.extend(variables.filter(|name| is_secret(name) && command.env.get(name).is_none()));
+        });
+        names.extend(variables.filter(|name| is_secret(name) && unset(name)).map(str::to_owned));
         let by = trace.variables.iter().filter(|(variable, _)| expands(&source, variable));
         names.extend(by.map(|(_, secret)| secret.clone()));
         names
@@ -320,7 +339,7 @@ impl<'a> Scene<'_, 'a> {
 
     /// What the commands before one in its pipeline print.
     fn piped(&self, at: usize, trace: &Trace) -> Names {
-        if trace.printed[..at].iter().all(Names::is_empty) {
+        if !trace.prints {
             return Names::new();
         }
         let before = self.subjects[at].pipeline().0;
@@ -376,10 +395,23 @@ impl<'a> Scene<'_, 'a> {
     /// The secrets in the files that a command reads.
     fn read(&self, at: usize, trace: &Trace) -> Names {
         let mut names = self.copies(at, trace);
+        names.extend(self.read_beside(at, trace));
         if self.reads_dotenv(at) {
             names.insert(String::new());
         }
         names
+    }
+
+    /// The secrets in the files that the same code reads.
+    fn read_beside(&self, at: usize, trace: &Trace) -> Names {
+        let own = self.subjects[at].command;
+        if !own.words.is_empty() || trace.files.is_empty() || !own.via.last().is_some_and(|via| is_interpreter(via)) {
+            return Names::new();
+        }
+        let is_beside = |number: &usize| self.subjects[*number].command.via.len() >= own.via.len();
+        let before = (0..at).rev().take_while(is_beside);
+        let after = (at + 1..self.subjects.len()).take_while(is_beside);
+        before.chain(after).flat_map(|number| self.copies(number, trace)).collect()
     }
 
     /// The secrets in the files that a command reads which the session has made.
@@ -412,7 +444,7 @@ impl<'a> Scene<'_, 'a> {
 
     fn has_dotenv(&self, folder: &str) -> bool {
         let there = |name: &&str| self.look.is_some_and(|look| look.look(&absolute(name, folder)) == Presence::File);
-        SECRETS.iter().any(|name| there(&name))
+        SECRETS.iter().any(there)
     }
 
     /// Whether a command reads the files that another one lists, a file of secrets among them.
@@ -465,7 +497,7 @@ impl<'a> Scene<'_, 'a> {
             return;
         }
         let mut values = self.inside(at, trace);
-        values.extend(self.spoken_anyway(command, trace));
+        values.extend(self.mentioned(command, trace));
         values.extend(printed.iter().filter(|_| assigns).cloned());
         if command.program() == Some("set") {
             for place in ["1", "@", "*"] {
@@ -490,16 +522,6 @@ impl<'a> Scene<'_, 'a> {
         }
     }
 
-    /// As [`Self::spoken`], whatever its words are known to be.
-    fn spoken_anyway(&self, command: &Command, trace: &Trace) -> Names {
-        let source = without_single_quotes(self.source(command.span));
-        let unset = |name: &&str| command.env.get(name).is_none();
-        let mut names: Names = secrets_in(&source).filter(unset).map(str::to_owned).collect();
-        let by = trace.variables.iter().filter(|(variable, _)| expands(&source, variable));
-        names.extend(by.map(|(_, secret)| secret.clone()));
-        names
-    }
-
     /// Notes the files that a command puts secrets into.
     fn fill_files(&self, at: usize, names: &Names, trace: &mut Trace) {
         let command = self.subjects[at].command;
@@ -512,7 +534,7 @@ impl<'a> Scene<'_, 'a> {
         };
         let copied = self.read(at, trace);
         for effect in command.effects.iter().filter(|effect| is_filled(effect.kind)) {
-            let Some(path) = effect.path.known().filter(|path| !path.starts_with("/dev/")) else { continue };
+            let Some(path) = effect.path.followed_as().filter(|path| !path.starts_with("/dev/")) else { continue };
             // What a program writes besides is what it has read, or was told to write.
             let names = match redirected(effect) || command.words.is_empty() || command.program() == Some("tee") {
                 true => &put,
@@ -541,8 +563,8 @@ impl<'a> Scene<'_, 'a> {
         given.collect()
     }
 
-    /// The program in another language, and the code, that a command is, or is a part of.
-    fn code_around(&self, at: usize) -> Option<(&'a str, String)> {
+    /// The code in another language that a command runs, or is a part of.
+    fn code_around(&self, at: usize) -> Option<Rc<Code>> {
         let inner = self.subjects[at].command;
         if !inner.words.is_empty() {
             return self.code(at);
@@ -566,16 +588,19 @@ impl<'a> Scene<'_, 'a> {
     }
 
     /// The code of a program in another language: words, input and scripts of the session.
-    fn code(&self, at: usize) -> Option<(&'a str, String)> {
+    fn code(&self, at: usize) -> Option<Rc<Code>> {
         let command = self.subjects[at].command;
         let program = command.program().filter(|_| self.is_code(at))?;
-        let words = command.words.iter().skip(1).filter_map(|word| word.known());
-        let mut code = words.chain(command.input()).collect::<Vec<_>>().join("\n");
-        if let Some((_, script)) = self.session_code(at) {
-            code.push('\n');
-            code.push_str(&script);
+        if let Some(known) = self.codes.borrow().get(&at) {
+            return Some(Rc::clone(known));
         }
-        Some((program, code))
+        let words = command.words.iter().skip(1).filter_map(|word| word.known());
+        let script = self.session_code(at).map(|(_, script)| script);
+        let text = words.chain(command.input()).chain(script.as_deref()).collect::<Vec<_>>().join("\n");
+        let takes = Taken::by(program, &text).secrets().map(str::to_owned).collect();
+        let code = Rc::new(Code { takes, credential: code_secrets::is_credential(&text) });
+        self.codes.borrow_mut().insert(at, Rc::clone(&code));
+        Some(code)
     }
 
     /// The text of a script of the session that a program in another language runs.
@@ -632,6 +657,11 @@ fn copies_away(command: &Command) -> bool {
     command.program() == Some("rclone") && last.contains(':') && !last.starts_with([':', '/'])
 }
 
+/// Whether a command writes to people, whose hosts it does not name.
+fn mails(command: &Command) -> bool {
+    matches!(command.program(), Some("mail" | "mailx" | "mutt" | "sendmail"))
+}
+
 /// Whether an effect reads a file: it, a pattern that fits it, or a folder that it is in.
 fn is_read(effect: &Effect, file: &str) -> bool {
     match &effect.path {
@@ -640,7 +670,7 @@ fn is_read(effect: &Effect, file: &str) -> bool {
                 || effect.recursive && file.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
         }
         pattern @ Value::Pattern(_) => pattern.may_lead_to(file),
-        Value::Unknown { .. } => false,
+        unknown @ Value::Unknown { .. } => unknown.followed_as() == Some(file),
     }
 }
 
