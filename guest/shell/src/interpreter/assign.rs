@@ -71,7 +71,7 @@ impl Interpreter<'_> {
         }
         if special {
             // One with a number in it evaluates what it is given.
-            self.run_substitutions(value.text(), Span::default(), state);
+            self.evaluate_number(value.text(), Span::default(), state);
         }
         if special
             || value.text().len() > crate::abstract_value::MAX_VALUE
