@@ -346,12 +346,13 @@ impl<'a> Scene<'_, 'a> {
         if before.iter().any(|other| hides_values(other)) {
             return Names::new();
         }
-        let numbers = before.into_iter().filter_map(|other| self.number(other));
+        let numbers = before.into_iter().filter_map(|other| self.number_before(at, other));
         numbers.flat_map(|number| trace.printed[number].iter().cloned()).collect()
     }
 
-    fn number(&self, command: &Command) -> Option<usize> {
-        self.subjects.iter().position(|subject| std::ptr::eq(subject.command, command))
+    /// The place of a command before another one, which is mostly near.
+    fn number_before(&self, at: usize, command: &Command) -> Option<usize> {
+        self.subjects[..at].iter().rposition(|subject| std::ptr::eq(subject.command, command))
     }
 
     /// What the substitutions of a command print.
