@@ -216,6 +216,9 @@ pub struct Memory {
     pub programs: Arc<Vec<(String, String)>>,
     /// Where the session has moved files that no build makes again, the newest last.
     pub moved: Arc<Vec<String>>,
+    /// Files that the session has put secrets into, and the name of the variable that had each; it is empty for several, or for what
+    /// has no name.
+    pub secrets: Arc<Vec<(String, String)>>,
 }
 
 /// Where a text comes from.
@@ -253,6 +256,9 @@ impl Memory {
     /// What stands for every folder among those that were made repositories, and for every file among those that were written.
     pub(crate) const ANYWHERE: &str = "/";
 
+    /// Most files with secrets that are remembered, the newest.
+    pub(crate) const MOST_SECRETS: usize = 200;
+
     /// What [`Memory::text`] wrote. Anything else is nothing.
     pub fn read(text: &serde_json::Value) -> Self {
         fn list<T: serde::de::DeserializeOwned + Default>(text: &serde_json::Value, key: &str) -> T {
@@ -267,7 +273,15 @@ impl Memory {
             written: Arc::new(list(text, "written")),
             programs: Arc::new(list(text, "programs")),
             moved: Arc::new(list(text, "moved")),
+            secrets: Arc::new(list(text, "secrets")),
         }
+    }
+
+    /// Adds files that the session has put secrets into.
+    pub(crate) fn add_secrets(&mut self, files: Vec<(String, String)>) {
+        let known = Arc::make_mut(&mut self.secrets);
+        known.retain(|file| !files.contains(file));
+        known.extend(files);
     }
 
     /// Adds files that the session wrote, those among them that are programs, and where it moved some. None if all of that is
@@ -311,8 +325,8 @@ impl Memory {
     }
 
     /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`,
-    /// `forgotten`, true if not all of them fit, now or earlier, `repositories`, `written` and `moved`, lists of paths, and `programs`, a
-    /// list of pairs of paths.
+    /// `forgotten`, true if not all of them fit, now or earlier, `repositories`, `written` and `moved`, lists of paths, `programs`, a
+    /// list of pairs of paths, and `secrets`, a list of pairs of a path and the name of a variable.
     pub fn text(&self) -> String {
         // The rest of the text.
         let mut repositories = serde_json::json!(self.repositories);
@@ -322,9 +336,11 @@ impl Memory {
         let written = self.kept_written();
         let programs = &self.programs[self.programs.len().saturating_sub(PROGRAMS)..];
         let moved = &self.moved[self.moved.len().saturating_sub(MOVED)..];
-        let others =
-            [&repositories, &serde_json::json!(written), &serde_json::json!(programs), &serde_json::json!(moved)];
-        let mut length = 100 + others.iter().map(|list| list.to_string().len()).sum::<usize>();
+        let secrets = &self.secrets[self.secrets.len().saturating_sub(Self::MOST_SECRETS)..];
+        let lists =
+            [serde_json::json!(written), serde_json::json!(programs), serde_json::json!(moved), serde_json::json!(secrets)];
+        let others = lists.iter().chain([&repositories]);
+        let mut length = 100 + others.map(|list| list.to_string().len()).sum::<usize>();
         let fits = |entry: &&(String, Source)| {
             length += serde_json::json!(entry).to_string().len() + 1;
             length <= LONGEST_MEMORY
@@ -346,6 +362,9 @@ impl Memory {
         }
         if !moved.is_empty() {
             text["moved"] = serde_json::json!(moved);
+        }
+        if !secrets.is_empty() {
+            text["secrets"] = serde_json::json!(secrets);
         }
         text.to_string()
     }

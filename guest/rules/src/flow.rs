@@ -183,7 +183,7 @@ fn run_unseen(command: &Command, inner: &[&Command], piped: &[&Command], variabl
 
 /// Code in another language that is what a command prints, where that comes from elsewhere.
 fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) -> Option<UnseenRun> {
-    let interprets = command.program().is_some_and(interprets);
+    let interprets = command.program().is_some_and(is_interpreter);
     let printed = |word: &Word| {
         matches!(
             &word.value,
@@ -339,7 +339,7 @@ pub(crate) fn takes_lines(command: &Command) -> bool {
 }
 
 /// Whether a program runs programs of its own language.
-fn interprets(program: &str) -> bool {
+pub(crate) fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.iter().any(|name| program.starts_with(name))
 }
 

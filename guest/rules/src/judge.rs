@@ -196,6 +196,7 @@ impl Guard {
         if script.is_none() && declared.is_none() {
             evaluation.tool(world, look.as_deref());
             evaluation.remember_paths(look.as_deref());
+            evaluation.reads_copy();
             evaluation.prompt_of_tool(world, look.as_deref());
         }
         evaluation.field_rules(script.as_ref(), declared.as_ref(), world);
@@ -342,6 +343,7 @@ impl<'a> Evaluation<'a> {
         self.removes_unread(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(&scene, &subjects, field, world, look);
+        self.carries(&subjects, field, world, look);
         self.prompts(&subjects, field, world, look);
         self.settings(&subjects, field, world, look);
         self.worktrees(&subjects, field, world, look);

@@ -543,6 +543,19 @@ impl<'a> MatchInput<'a> {
         self.scene.common.repositories.place(&asked, self.command, effect, narrow)
     }
 
+    /// Where a path lies.
+    pub(crate) fn zone(&self, path: &str) -> PathZone {
+        self.scene.map.place(path)
+    }
+
+    /// Whether a folder is in the workspace, or around it.
+    pub(crate) fn is_of_workspace(&self, folder: &str) -> bool {
+        let within = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.scene.map.workspace().is_none_or(|workspace| within(folder, workspace) || within(workspace, folder))
+    }
+
     /// Whether a path is the top of a worktree beside the workspace, of the same repository.
     pub(crate) fn is_own_tree(&self, path: &str) -> bool {
         self.reaches(DependsOn::Text);

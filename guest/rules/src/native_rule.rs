@@ -53,6 +53,7 @@ native_rules! {
     StopFitting = "self-stop-fitting",
     ForcePushFetched = "git-force-push-fetched",
     PipedAnswers = "git-piped-answers",
+    StashElsewhere = "git-stash-elsewhere",
     DeleteTag = "git-delete-tag",
     DiscardPaths = "git-discard-paths",
     DiscardFile = "git-discard-file",
@@ -69,6 +70,9 @@ native_rules! {
     AddSecret = "add-secret",
     LoseUncommitted = "lose-uncommitted",
     SendSecretVariable = "send-secret-variable",
+    SendSecretCopy = "send-secret-copy",
+    ShowSecretCopy = "show-secret-copy",
+    SecretInCode = "secret-in-code",
     ToolLoses = "tool-loses",
 }
 

@@ -330,6 +330,18 @@ fn what_the_session_wrote_is_read_where_it_runs() {
     verdicts(&cases!("sessions.jsonl"), &serde_json::Map::new());
 }
 
+/// Secrets that are put into variables, files and commits, in one call or before, and leave from there. The workspace has a file of
+/// variables.
+#[test]
+fn secrets_are_followed_to_where_they_leave() {
+    let at = |path: &str| format!("{WORKSPACE}/{path}");
+    let there = serde_json::json!({
+        "files": (["", ".git/HEAD", ".env", ".gitignore", "README.md", "e", "f", "t.yaml", "src/a.py", "dist/i.html", "docs/a.md"].map(at)),
+        "tracked": { ".env": "ignored", "README.md": "held" },
+    });
+    verdicts(&cases!("secrets.jsonl"), there.as_object().expect("an object"));
+}
+
 /// Judges each case, with what holds for all where it does not say another.
 fn verdicts(cases: &Cases, all: &serde_json::Map<String, Value>) {
     let built_in = Guard::new();

@@ -4,7 +4,7 @@
 use toolgate_shell::{Command, Kind, Value, Why, Word};
 
 use super::sources::source;
-use super::{SCRIPT_READERS, interprets, is_computed};
+use super::{SCRIPT_READERS, is_computed, is_interpreter};
 
 /// Programs that print shell text to be run by the shell that asks: their own set-up.
 const SETUP: &[&str] = &[
@@ -250,7 +250,7 @@ pub(super) fn runs_listed(command: &Command, before: &[&Command], piped: &[&Comm
         && !piped.iter().any(|other| other.words.iter().any(runs))
         && command.words.len() == 1
         && command.via.last().is_some_and(|by| by == "xargs")
-        && command.program().is_some_and(|program| interprets(program) && !SCRIPT_READERS.contains(&program))
+        && command.program().is_some_and(|program| is_interpreter(program) && !SCRIPT_READERS.contains(&program))
         && nearest_outer(command, before).is_some_and(|xargs| is_given_names(xargs, piped))
         && changes_nothing(before)
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgate_shell::{Command, Effect, Kind, Runs, Value};
 
 use super::sources::source;
-use super::{UnseenRun, interprets};
+use super::{UnseenRun, is_interpreter};
 use crate::call::Source;
 use crate::matching::is_change;
 
@@ -100,7 +100,7 @@ impl<'s> Files<'s> {
         // What a script in another language writes is not known.
         let scripted = command.words.is_empty()
             && command.redirects.is_empty()
-            && command.via.last().is_some_and(|via| interprets(via));
+            && command.via.last().is_some_and(|via| is_interpreter(via));
         let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.

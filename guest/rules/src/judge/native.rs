@@ -3,7 +3,9 @@
 //!
 //! | Module | For |
 //! |---|---|
+//! | `carried` | secrets on their way, through variables, pipes and files, from call to call |
 //! | `changed` | folders with changes that no commit has |
+//! | `code_secrets` | what code in another language takes from the environment |
 //! | `emptied` | files that are emptied before they are read |
 //! | `listed` | what is done to the files that another command lists or finds |
 //! | `tokens` | tokens that go straight to the host that they are for |
@@ -17,7 +19,9 @@
 //! | `uncommitted` | changes in files that a glob or a list names, and that are removed or emptied |
 //! | `untracked` | what git does not hold: data, worktrees, secrets that are added |
 
+mod carried;
 mod changed;
+mod code_secrets;
 mod emptied;
 mod listed;
 mod loops;
@@ -56,6 +60,7 @@ pub(super) fn agrees(
     // It goes by what stands around a command, and by what git says.
     subject.reaches(DependsOn::Text);
     match native {
+        NativeRule::StashElsewhere if !refs::is_of_other_repository(subject) => Err(Mismatch::Code),
         NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
         NativeRule::RemoveChanged if !changed::loses(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::ReverseShell if probes::is_probe(subject, source) => Err(Mismatch::Code),

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use toolgate_shell::{Command, Effect, Joiner, Kind, Presence, RedirectKind, Runs, Word};
+use toolgate_shell::{Command, Effect, Joiner, Kind, Presence, RedirectKind, Runs, Word, absolute};
 
 use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::Invocation;
 use crate::matching::{MatchInput, is_change, is_implied, names_repository};
 use crate::native_rule::NativeRule;
+use crate::path_zone::PathZone;
 use crate::rule::Rule;
 use crate::worktree;
 use crate::world::GuardHost;
@@ -232,4 +233,21 @@ impl Evaluation<'_> {
             }
         }
     }
+}
+/// Whether a git command changes files of a repository that is not the workspace's, and no temporary one.
+pub(super) fn is_of_other_repository(subject: &MatchInput<'_>) -> bool {
+    let spent = |place: PathZone| matches!(place, PathZone::Temporary | PathZone::TemporaryRoot);
+    let effects = subject.command.effects.iter().zip(subject.places());
+    let written = effects.filter(|(effect, place)| effect.kind == Kind::Write && !spent(**place));
+    let roots = written.filter_map(|(effect, _)| {
+        let root = effect.path.text().strip_suffix("/**")?;
+        (!root.ends_with("/.git") && root.starts_with('/')).then_some(root)
+    });
+    // With an option that no table lists, what stands behind it is read otherwise.
+    let cwd = subject.command.shell_cwd.as_deref().unwrap_or_default();
+    let pairs = subject.command.words.windows(2).filter(|pair| pair[0].known() == Some("-C"));
+    let named = pairs.filter_map(|pair| pair[1].known()).map(|folder| absolute(folder, cwd));
+    let named = named.filter(|folder| !spent(subject.zone(folder)));
+    let folders = roots.map(str::to_owned).chain(named);
+    folders.into_iter().any(|root| !subject.is_of_workspace(&root) && !subject.is_own_tree(&root))
 }

@@ -46,6 +46,7 @@ pub(crate) fn effects(command: &Command, call: &Call, look: &dyn FileOracle) -> 
         let mut run = Run {
             look,
             input: command.input(),
+            given: None,
             args: &call.args,
             name: call.name,
             span: command.span,
@@ -279,6 +280,8 @@ struct Run<'a> {
     look: &'a dyn FileOracle,
     /// What it may read from standard input, if that is known.
     input: Option<&'a str>,
+    /// The file that its standard input is, if that is known.
+    given: Option<String>,
     args: &'a Args,
     name: &'static str,
     span: Span,
@@ -330,6 +333,9 @@ impl<'a> Run<'a> {
         let kept = match redirect.kind {
             RedirectKind::Read => {
                 let is_file = self.at(&place) == Presence::File;
+                if redirect.fd.is_none_or(|fd| fd == 0) {
+                    self.given = place.known().map(str::to_owned);
+                }
                 self.add(Kind::Read, &place, Mark::certain(is_file));
                 is_file
             }

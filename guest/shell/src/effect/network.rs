@@ -76,10 +76,15 @@ fn parts(run: &mut Run<'_>, arg: &Arg) {
     }
 }
 
-/// `curl -K -`: options in its input, one a line, `name = "value"`.
-fn configured(run: &mut Run<'_>) {
-    let lines = run.input.unwrap_or_default().lines();
-    for line in lines.map(|line| line.trim().trim_start_matches('-')).filter(|line| !line.starts_with('#')) {
+/// `curl -K FILE`: options in a file or the input, one a line, `name = "value"`.
+fn configured(run: &mut Run<'_>, file: &Arg) {
+    let given = file.known().is_some_and(|file| file == "-" || toolgate_shell_syntax::path::is_stdin(file));
+    let content = match given {
+        true => run.input.map(str::to_owned),
+        false => run.word(file).known().and_then(|path| run.look.written(path).or_else(|| run.look.held(path))),
+    };
+    let content = content.unwrap_or_default();
+    for line in content.lines().map(|line| line.trim().trim_start_matches('-')).filter(|line| !line.starts_with('#')) {
         let end = line.find(|c: char| c.is_whitespace() || matches!(c, '=' | ':')).unwrap_or(line.len());
         let (name, value) = line.split_at(end);
         let value = value.trim_start().trim_start_matches(['=', ':']).trim().trim_matches('"');
@@ -165,9 +170,7 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
                 let place = run.place(&path, value.span);
                 run.writes(&place, false);
             }
-            "K" if value.known().is_some_and(|file| file == "-" || toolgate_shell_syntax::path::is_stdin(file)) => {
-                configured(run);
-            }
+            "K" => configured(run, value),
             "b" if !value.shape().contains('=') => read(run, value),
             "z" => run.mention(value),
             _ => {}

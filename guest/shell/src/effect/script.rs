@@ -493,7 +493,10 @@ pub(super) fn named_in_diff(
 ) {
     let text = match diff.filter(|diff| diff.known() != Some("-")) {
         Some(diff) => run.word(diff).known().and_then(|path| run.look.written(path)),
-        None => run.input.map(str::to_owned),
+        None => {
+            let given = || run.given.as_deref().and_then(|path| run.look.written(path));
+            run.input.map(str::to_owned).or_else(given)
+        }
     };
     let Some(text) = text else { return };
     let told = strip.map(|strip| strip.known().and_then(|text| text.parse().ok()));

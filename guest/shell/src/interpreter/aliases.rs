@@ -1,10 +1,14 @@
-//! Aliases: a word that stands for words before others, or for any text. Not where they are set, which `builtin` does.
+//! Aliases: a word that stands for words before others, or for any text. Not where they are set, which `builtin` does. A global
+//! one of zsh, which any word may be, is kept as `-g NAME`: no command is called so.
 
 use super::Interpreter;
 use super::ends::Ends;
 use super::state::{ShellState, Status};
 use toolgate_shell_syntax::syntax::{self, Assignment, Base, NodeKind};
 use toolgate_shell_syntax::word::{Span, Word};
+
+/// What stands before the name of a global alias.
+pub(super) const GLOBAL: &str = "-g ";
 
 impl Interpreter<'_> {
     /// A command whose first word may be an alias. On the line that defines it it is none yet, so that the command as
@@ -17,6 +21,9 @@ impl Interpreter<'_> {
         redirects: &[syntax::Redirect],
         state: ShellState,
     ) -> Ends {
+        if let Some(ends) = self.with_global(span, assignments, words, redirects, &state) {
+            return ends;
+        }
         let found = self.alias_of(words, &state);
         let Some((name, texts)) = found.filter(|_| self.may_nest()) else {
             return self.unaliased(span, assignments, words, redirects, state);
@@ -54,6 +61,44 @@ impl Interpreter<'_> {
         let plain = plain.join(self);
         let end = self.either(end, Some(plain)).unwrap_or(before);
         Ends::with(end, Status::Unknown)
+    }
+
+    /// The same command with what global aliases stand for in the place of their names, if it has such words.
+    fn with_global(
+        &mut self,
+        span: Span,
+        assignments: &[Assignment],
+        words: &[&syntax::Word],
+        redirects: &[syntax::Redirect],
+        state: &ShellState,
+    ) -> Option<Ends> {
+        if !self.dialect.may_be_zsh || state.alias_texts.is_empty() {
+            return None;
+        }
+        let mut used = Vec::new();
+        let mut texts = Vec::new();
+        for word in words {
+            let name = word.plain().map(|name| format!("{GLOBAL}{name}"));
+            let name = name.filter(|name| !self.calls.contains(name));
+            let found = name.as_ref().and_then(|name| state.alias_texts.get(name)).and_then(|texts| texts.first());
+            texts.push(found.and_then(|text| alias_words(text, span)));
+            used.extend(name.filter(|_| found.is_some()));
+        }
+        if used.is_empty() || !self.may_nest() {
+            return None;
+        }
+        let expanded = words.iter().zip(&texts).flat_map(|(word, text)| match text {
+            Some(parsed) => simple_words(parsed).unwrap_or_default().iter().collect(),
+            None => vec![*word],
+        });
+        let expanded: Vec<&syntax::Word> = expanded.collect();
+        let calls = self.calls.len();
+        self.calls.extend(used);
+        let own = state.clone();
+        let ends = self.doubting(true, |interpreter| interpreter.aliased(span, assignments, &expanded, redirects, own));
+        self.calls.truncate(calls);
+        let end = ends.join(self);
+        Some(Ends::with(state.clone().merge(end, self.change()), Status::Unknown))
     }
 
     /// The alias that the first word is, and what it stands for.

@@ -71,7 +71,7 @@ impl Interpreter<'_> {
         }
         if special {
             // One with a number in it evaluates what it is given.
-            self.run_substitutions(value.text(), Span::default(), state);
+            self.evaluate_number(value.text(), Span::default(), state);
         }
         if special
             || value.text().len() > crate::abstract_value::MAX_VALUE
@@ -117,6 +117,9 @@ impl Interpreter<'_> {
             let (key, word) = (self.assigned(index, state), self.assigned(word, state));
             self.assign_keys(name, vec![(key, word)], assignment.append, true, state);
             return Word::unknown(Why::Expansion, assignment.span);
+        }
+        if let (Some(index), Assigned::Scalar(word)) = (&assignment.index, &assignment.value) {
+            self.assign_table(name, index, word, assignment.span, state);
         }
         let first = self.is_zsh();
         let index = assignment

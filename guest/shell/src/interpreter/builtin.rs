@@ -186,6 +186,7 @@ impl Interpreter<'_> {
             }
             if !is_name(name) {
                 let array = name.split('[').next().unwrap_or_default();
+                self.unset_file(name, word.span, state);
                 state.forget(array, stamp);
                 continue;
             }
@@ -261,6 +262,12 @@ impl Interpreter<'_> {
 
     /// Only where aliases are switched on, which may be later, do they stand for anything.
     fn alias(&mut self, arguments: &[Word], state: &mut ShellState) -> Status {
+        if let Some(kind) = arguments.first().and_then(Word::known).filter(|_| self.dialect.may_be_zsh)
+            && matches!(kind, "-g" | "-s")
+        {
+            self.zsh_aliases(kind, arguments, state);
+            return Status::Unknown;
+        }
         for word in arguments {
             let text = word.known().and_then(|text| text.split_once('='));
             if let Some((name, text)) = text {
@@ -289,16 +296,22 @@ impl Interpreter<'_> {
 
     /// Runs a text that a builtin may run, whatever comes of it.
     fn perhaps(&mut self, builtin: &str, text: &Word, state: &mut ShellState) {
-        if self.may_nest() {
-            let own = state.clone();
-            self.doubting(true, |interpreter| {
-                interpreter.inside(builtin, |interpreter| {
-                    interpreter.text(text, |interpreter, list| drop(interpreter.shell(list, own)));
-                });
-            });
-        }
+        self.may_run(builtin, text, state);
         let stamp = self.change();
         state.havoc(stamp);
+    }
+
+    /// Looks at a text that may be run, and at nothing that comes of it for what follows.
+    pub(super) fn may_run(&mut self, within: &str, text: &Word, state: &ShellState) {
+        if !self.may_nest() {
+            return;
+        }
+        let own = state.clone();
+        self.doubting(true, |interpreter| {
+            interpreter.inside(within, |interpreter| {
+                interpreter.text(text, |interpreter, list| drop(interpreter.shell(list, own)));
+            });
+        });
     }
 
     /// `printf -v name ..`: whether it was that.

@@ -73,7 +73,7 @@ impl Interpreter<'_> {
                 continue;
             }
             if let Some(value) = value.filter(|_| declared.flag('i')) {
-                self.run_substitutions(value, word.span, state);
+                self.evaluate_number(value, word.span, state);
             }
             let before = state.get(name).cloned();
             if let Some(before) = before.as_ref().filter(|before| before.readonly) {
@@ -114,6 +114,14 @@ impl Interpreter<'_> {
             self.set_attributes(&declared, name, maps, state);
         }
         status
+    }
+
+    /// Evaluates what a variable with a number in it is given: commands in it run, and in what the names in it stand for.
+    pub(super) fn evaluate_number(&mut self, value: &str, span: Span, state: &mut ShellState) {
+        self.run_substitutions(value, span, state);
+        if !value.contains(Value::HOLE) {
+            self.number_in(value, state);
+        }
     }
 
     /// A value for a name that is readonly: it fails and changes nothing, if it was made so for certain.

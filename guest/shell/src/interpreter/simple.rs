@@ -654,6 +654,9 @@ impl Interpreter<'_> {
         status: Status,
     ) -> Ends {
         let was_stored = self.preexisting;
+        if words.first().and_then(Word::known) == Some("autoload") {
+            self.autoload(words, &state);
+        }
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
         let planted = planted.and_then(|name| on_path(name, &state, before));
         if let Some(place) = &planted

@@ -11,14 +11,19 @@
 //! | `a \| read b` | in a subshell | in the shell itself |
 
 use super::Interpreter;
+use super::aliases::GLOBAL;
 use super::parameter::{Got, many};
 use super::pieces::{Piece, push_literal, push_value};
 use super::state::ShellState;
 use crate::abstract_value::Content;
+use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::syntax::{
     self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline,
 };
-use toolgate_shell_syntax::word::{Value, Why, Word};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
+
+/// Tables of zsh with texts that it runs where their keys stand as commands, or at the end of one.
+const TABLES: &[&str] = &["aliases", "dis_functions", "functions", "saliases"];
 
 /// Letters that stand for a part of a path after a colon, or change it.
 const MODIFIERS: &str = "aAcefghlPpqQrstux";
@@ -27,6 +32,94 @@ impl Interpreter<'_> {
     /// Whether the text at hand is read as zsh does.
     pub(super) fn is_zsh(&self) -> bool {
         self.dialect.zsh == Some(true)
+    }
+
+    /// `functions[f]="rm a"`: what zsh makes of an assignment to one of its tables. A text that it may run is looked at where it is
+    /// set, as it is run under a name that anything may have.
+    pub(super) fn assign_table(
+        &mut self,
+        table: &str,
+        key: &syntax::Word,
+        value: &syntax::Word,
+        span: Span,
+        state: &mut ShellState,
+    ) {
+        if !self.dialect.may_be_zsh {
+            return;
+        }
+        let mut own = state.clone();
+        match table {
+            _ if TABLES.contains(&table) => {
+                let text = self.assigned(value, &mut own);
+                self.may_run(table, &text, state);
+            }
+            "galiases" => {
+                let (name, text) = (self.assigned(key, &mut own), self.assigned(value, &mut own));
+                self.zsh_aliases("-g", &[joined(&name, &text, span)], state);
+            }
+            // A file by its name, once the module is there.
+            "mapfile" => {
+                let path = self.assigned(key, &mut own);
+                self.on_file(": >", &path, span, state);
+            }
+            // The program that a name stands for.
+            "commands" => {
+                let (name, path) = (self.assigned(key, &mut own), self.assigned(value, &mut own));
+                if let (Some(name), Some(path)) = (name.known(), path.known()) {
+                    state.alias_texts.to_mut().insert(name.to_owned(), vec![path.to_owned()]);
+                    state.aliases = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `unset "mapfile[FILE]"` removes the file.
+    pub(super) fn unset_file(&mut self, name: &str, span: Span, state: &ShellState) {
+        let path = name.strip_prefix("mapfile[").and_then(|rest| rest.strip_suffix(']'));
+        if let Some(path) = path.filter(|_| self.dialect.may_be_zsh) {
+            self.on_file("rm -f", &Word::new(path, span), span, state);
+        }
+    }
+
+    /// Does to a file what a command does.
+    fn on_file(&mut self, command: &str, path: &Word, span: Span, state: &ShellState) {
+        let text = match path.known() {
+            Some(path) => Word::new(format!("{command} '{}'", path.replace('\'', "'\\''")), span),
+            None => Word::unknown(Why::Expansion, span),
+        };
+        self.may_run("zsh", &text, state);
+    }
+
+    /// `alias -g NAME=WORDS`, which any word may be, and `alias -s ENDING=TEXT`, which runs files.
+    pub(super) fn zsh_aliases(&mut self, kind: &str, arguments: &[Word], state: &mut ShellState) {
+        for word in arguments {
+            let Some((name, text)) = word.known().and_then(|text| text.split_once('=')) else { continue };
+            if kind == "-g" {
+                state.alias_texts.to_mut().insert(format!("{GLOBAL}{name}"), vec![text.to_owned()]);
+            }
+            // A global one that is no plain words may bring in a command of its own, behind an operator: `| less`, `; rm a`.
+            if kind == "-s" || super::aliases::alias_words(text, word.span).is_none() {
+                let own = text.trim_start_matches(['|', '&', ';', ' ']);
+                self.may_run("alias", &Word::new(own, word.span), state);
+            }
+        }
+    }
+
+    /// `autoload NAME`: the body of the function is a file of that name, in one of the folders of `fpath`. Which these are is seldom
+    /// known; one that the session wrote is looked at.
+    pub(super) fn autoload(&mut self, words: &[Word], state: &ShellState) {
+        if !self.dialect.may_be_zsh {
+            return;
+        }
+        let names = words.iter().skip(1).filter_map(Word::known).filter(|name| !name.starts_with(['-', '+']));
+        for name in names.map(basename) {
+            let written = state.files.written().chain(state.files.of_session());
+            let found = written.filter(|path| basename(path) == name).max().map(str::to_owned);
+            if let Some(path) = found {
+                self.on_file(".", &Word::new(path, words[0].span), words[0].span, state);
+            }
+        }
     }
 
     /// Whether the last command of a pipeline may change the shell itself.
@@ -135,10 +228,7 @@ impl Interpreter<'_> {
         }
         // What finds nothing is no word, and not the pattern itself: it counts as one all the same.
         let rest = parts.get(at + 1..).unwrap_or_default();
-        let rest = rest.iter().map(|part| match part {
-            Part::Literal(literal) => literal.text.clone(),
-            _ => Value::HOLE.to_string(),
-        });
+        let rest = rest.iter().map(plain_text);
         let inside = opening.text.get(from + 1..)?.to_owned() + &rest.collect::<String>();
         for text in inside.strip_suffix(')').map(commands_in).unwrap_or_default() {
             if !self.may_nest() {
@@ -148,7 +238,11 @@ impl Interpreter<'_> {
                 true => Word::unknown(Why::Expansion, Default::default()),
                 false => Word::new(text, Default::default()),
             };
-            let here = state.clone();
+            let mut here = state.clone();
+            // Each file that is found, in turn.
+            if let Some(pattern) = pattern_of(&own) {
+                self.assign("REPLY", Value::Known(pattern), &mut here);
+            }
             self.doubting(true, |interpreter| {
                 interpreter.inside("()", |interpreter| {
                     interpreter.text(&text, |interpreter, list| drop(interpreter.shell(list, here)));
@@ -156,6 +250,32 @@ impl Interpreter<'_> {
             });
         }
         Some(own)
+    }
+}
+
+/// What pieces stand for, if nothing in them is unknown.
+fn pattern_of(pieces: &[Piece]) -> Option<String> {
+    let text = |piece: &Piece| match piece {
+        Piece::Text { text, .. } | Piece::Match(text) | Piece::Spread(text) => Some(text.clone()),
+        Piece::Hole { .. } | Piece::Break => None,
+    };
+    pieces.iter().map(text).collect()
+}
+
+/// The text of a part that is written out, in double quotes as well.
+fn plain_text(part: &Part) -> String {
+    match part {
+        Part::Literal(literal) => literal.text.clone(),
+        Part::Double(parts) => parts.iter().map(plain_text).collect(),
+        _ => Value::HOLE.to_string(),
+    }
+}
+
+/// `NAME=TEXT`, as far as both are known.
+fn joined(name: &Word, text: &Word, span: Span) -> Word {
+    match (name.known(), text.known()) {
+        (Some(name), Some(text)) => Word::new(format!("{name}={text}"), span),
+        _ => Word::unknown(Why::Expansion, span),
     }
 }
 

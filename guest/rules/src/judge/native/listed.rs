@@ -12,8 +12,10 @@ use crate::search;
 use crate::world::GuardHost;
 
 /// Programs whose output names files.
-pub(super) const SEARCHES: &[&str] =
-    &["find", "fd", "fdfind", "ls", "locate", "plocate", "tree", "grep", "rg", "du", "printf", "echo"];
+pub(super) const SEARCHES: &[&str] = &[
+    "compgen", "du", "echo", "fd", "fdfind", "find", "grep", "locate", "ls", "plocate", "printf", "readlink",
+    "realpath", "rg", "stat", "tree",
+];
 
 /// Programs that do away with the files that they are given.
 pub(super) const REMOVERS: &[&str] = &["rm", "unlink", "shred", "truncate"];
@@ -40,7 +42,7 @@ impl Evaluation<'_> {
                 let path = absolute(word.value.text(), subject.command.cwd.as_deref().unwrap_or("/"));
                 is_elsewhere(self.map.of(&Value::Pattern(path), false))
             };
-            let printed = matches!(subject.command.program(), Some("printf" | "echo"));
+            let printed = matches!(subject.command.program(), Some("compgen" | "printf" | "echo"));
             // A script has listed a folder.
             let told = |(effect, place): (&Effect, &PathZone)| is_listing(effect) && is_elsewhere(*place);
             if subject.command.words.is_empty() {

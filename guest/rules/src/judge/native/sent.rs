@@ -1,7 +1,7 @@
 //! Secrets of the environment that a command sends to a host that they are not for: in an address, in what it posts, through a
 //! pipe. In a header for credentials, a secret that no known service has given goes wherever the command says.
 
-use toolgate_shell::{Command, Kind, RedirectKind, Value, Word};
+use toolgate_shell::{Command, Kind, RedirectKind, Span, Value, Word};
 
 use super::shown::{is_secret, secrets_in};
 use crate::call::Field;
@@ -102,15 +102,16 @@ fn prints(command: &Command) -> bool {
 }
 
 /// A secret in a word.
-struct Secret {
-    name: String,
+pub(super) struct Secret {
+    /// Empty for several, or one of which the name is not known.
+    pub(super) name: String,
     /// It stands where a host looks for credentials: a header for them, a login.
-    credential: bool,
-    span: toolgate_shell::Span,
+    pub(super) credential: bool,
+    pub(super) span: Span,
 }
 
 /// The secrets of the environment in the words of a command, and in what is redirected to it.
-fn sent(command: &Command, source: &str) -> Vec<Secret> {
+pub(super) fn sent(command: &Command, source: &str) -> Vec<Secret> {
     let is_unset = |name: &&str| command.env.get(name).is_none();
     let named = |word: &Word| -> Vec<String> {
         let text = source.get(word.span.start..word.span.end).unwrap_or_default();
@@ -131,7 +132,7 @@ fn sent(command: &Command, source: &str) -> Vec<Secret> {
 }
 
 /// Whether what is not known of a word is where a host looks for credentials.
-fn is_credential(at: usize, command: &Command) -> bool {
+pub(super) fn is_credential(at: usize, command: &Command) -> bool {
     let text = command.words[at].value.text().to_ascii_lowercase();
     let before = command.words[at - 1].known().unwrap_or_default();
     let header = ["--header=", "-h"].iter().find_map(|option| text.strip_prefix(option)).unwrap_or(&text);
@@ -143,9 +144,25 @@ fn is_credential(at: usize, command: &Command) -> bool {
         || login.is_some_and(|(name, host)| name.contains(Value::HOLE) && !host.contains(Value::HOLE))
 }
 
+/// Whether a command talks to a host that a secret is not for.
+pub(super) fn goes_elsewhere(command: &Command, secret: &Secret) -> bool {
+    /// Schemes of stores, where a name is one of everybody's and none of this network.
+    const STORES: &[&str] = &["s3", "s3a", "gs", "gcs", "r2", "b2", "az", "wasb", "abfs"];
+    let is_store = |address: &str| address.split_once("://").is_some_and(|(scheme, _)| STORES.contains(&scheme));
+    let is_foreign = |address: &str| is_store(address) || Host::of(address).is_some_and(|host| !host.may_have(secret));
+    let sent_to = command.effects.iter().filter(|effect| effect.kind == Kind::Send);
+    let redirected = command.redirects.iter().filter_map(|one| {
+        let target = one.target.value.text();
+        target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"))
+    });
+    sent_to.map(|effect| effect.path.text()).chain(redirected).any(is_foreign)
+}
+
 /// A host that is talked to, as far as it is known.
 struct Host<'a> {
     name: &'a str,
+    /// Everybody on the way can read what is sent.
+    open: bool,
 }
 
 impl<'a> Host<'a> {
@@ -156,10 +173,11 @@ impl<'a> Host<'a> {
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let name = host.strip_prefix('[').map_or_else(|| host.split(':').next(), |v6| v6.split(']').next())?;
         let known = name.rsplit(Value::HOLE).next()?;
-        (!known.trim_matches('.').is_empty()).then_some(Host { name: known })
+        (!known.trim_matches('.').is_empty()).then_some(Host { name: known, open: address.starts_with("http://") })
     }
 
-    /// Whether a secret is for this host, as far as its name says; a secret of no known service is for whoever is given it as one.
+    /// Whether a secret is for this host, as far as its name says; a secret of no known service is for whoever is given it as one,
+    /// unless it goes there in the open.
     fn may_have(&self, secret: &Secret) -> bool {
         if self.is_near() {
             return true;
@@ -173,7 +191,7 @@ impl<'a> Host<'a> {
             return known.iter().any(|label| is_part(label));
         }
         // `ACME_API_KEY` is for `api.acme.io`.
-        secret.credential || parts().any(|part| part.len() > 3 && !is_secret(part) && is_part(part))
+        secret.credential && !self.open || parts().any(|part| part.len() > 3 && !is_secret(part) && is_part(part))
     }
 
     /// The labels of the registered domain but for what stands behind it.
@@ -223,6 +241,8 @@ mod tests {
             ("ACME_API_KEY", false, "https://collect.example/", false),
             ("API_KEY", true, "https://api.example.com/v1", true),
             ("API_KEY", false, "https://api.example.com/v1", false),
+            ("API_KEY", true, "http://api.example.com/v1", false),
+            ("API_KEY", true, "http://api.internal/v1", true),
             ("API_KEY", false, "http://localhost:3000/x", true),
             ("API_KEY", false, "http://127.0.0.1:8080", true),
             ("API_KEY", false, "http://10.1.2.3/", true),
@@ -233,7 +253,7 @@ mod tests {
         ];
         for (name, credential, address, expected) in cases {
             let address = address.replace('\u{fffc}', &Value::HOLE.to_string());
-            let secret = Secret { name: name.to_owned(), credential, span: toolgate_shell::Span { start: 0, end: 0 } };
+            let secret = Secret { name: name.to_owned(), credential, span: Span::default() };
             let host = Host::of(&address).expect("a host");
             assert_eq!(host.may_have(&secret), expected, "{name} {address}");
         }

@@ -75,7 +75,7 @@ pub(super) fn is_secret(name: &str) -> bool {
 }
 
 /// Whether a command prints the values of all variables, or of one that is a secret.
-fn prints_environment(subject: &MatchInput<'_>) -> bool {
+pub(super) fn prints_environment(subject: &MatchInput<'_>) -> bool {
     let command = subject.command;
     let Some(words) = command.words.iter().map(Word::known).collect::<Option<Vec<&str>>>() else { return false };
     let Some((program, rest)) = words.split_first() else { return false };
@@ -94,7 +94,7 @@ fn prints_environment(subject: &MatchInput<'_>) -> bool {
 }
 
 /// Whether what a command prints comes to whoever runs the text, or to the pipe that follows.
-fn is_shown(subject: &MatchInput<'_>) -> bool {
+pub(super) fn is_shown(subject: &MatchInput<'_>) -> bool {
     let command = subject.command;
     let later = subject.pipeline().1;
     let last = later.last().copied().unwrap_or(command);
@@ -127,7 +127,7 @@ fn takes_output(redirect: &Redirect) -> bool {
 }
 
 /// Whether a command that is given `NAME=VALUE` lines prints none of the values, or only those of names that are no secrets.
-fn hides_values(command: &Command) -> bool {
+pub(super) fn hides_values(command: &Command) -> bool {
     let Some(program) = command.program() else { return false };
     let read = ProgramWords::read(program, command.words.get(1..).unwrap_or_default());
     let values = |names: &'static [&'static str]| read.values(names).map(Word::text).collect::<Vec<_>>();

@@ -47,7 +47,7 @@ const FOLDERS: &[&str] = &[
 ];
 
 /// Files with secrets, which nobody means to commit.
-const SECRETS: &[&str] = &[".dev.vars", ".env", ".env.local", ".env.production", "credentials.json"];
+pub(super) const SECRETS: &[&str] = &[".dev.vars", ".env", ".env.local", ".env.production", "credentials.json"];
 
 /// Most files that git is asked about for one command: each takes some 15 ms. Of more than these nothing is known.
 const FILES: usize = 4;

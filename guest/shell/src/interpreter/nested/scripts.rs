@@ -227,9 +227,12 @@ impl Interpreter<'_> {
         shell: ShellState,
         own: ShellState,
     ) -> Ends {
-        // A file of the text that bash reads first.
-        let first = shell
-            .known("BASH_ENV")
+        // A file of the text that the shell reads first.
+        let first = match reader {
+            Reader::Zsh => shell.known("ZDOTDIR").map(|folder| format!("{folder}/.zshenv")),
+            Reader::Bash | Reader::Sh => shell.known("BASH_ENV"),
+        };
+        let first = first
             .map(|path| absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/")));
         let was_stored = self.preexisting;
         if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &[], &shell)) {

@@ -1,0 +1,767 @@
+//! Secrets on their way: from the environment or a file of secrets into variables, pipes, files and commits, in one text and from
+//! one call of the session to the next.
+//!
+//! What has a secret in it may be made and used here. It is asked about where it leaves for a host that it is not for, where
+//! git takes it in, and where it is shown.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use toolgate_shell::{
+    Command, Effect, FileOracle, Kind as Deed, Presence, RedirectKind, Runs, SUBSTITUTION, Span, Value, absolute,
+};
+
+use super::code_secrets::{self, Taken};
+use super::sent::{Secret, goes_elsewhere, is_credential, sent};
+use super::shown::{hides_values, is_secret, is_shown, prints_environment, secrets_in};
+use super::untracked::SECRETS;
+use crate::call::{Field, Kind, Memory};
+use crate::flow::is_interpreter;
+use crate::invocation::Invocation;
+use crate::judge::recursive_reads::read_below;
+use crate::judge::{Evaluation, evidence, tilde};
+use crate::matching::MatchInput;
+use crate::native_rule::NativeRule;
+use crate::wildcard;
+use crate::world::{GuardHost, Tracked};
+
+/// The names of the variables whose values something has; an empty one stands for several, and for what has no name.
+type Names = BTreeSet<String>;
+
+/// Programs that put their words, or what is given to them as text, into what they print.
+const PRINTERS: &[&str] =
+    &["base64", "cat", "echo", "envsubst", "jq", "print", "printf", "rev", "sed", "tee", "tr", "xxd"];
+
+/// Programs that pass on what they are given, in a form that tells it.
+const FILTERS: &[&str] = &[
+    "awk", "base32", "base64", "bzip2", "cat", "cut", "dd", "fold", "gawk", "grep", "gzip", "head", "hexdump", "jq",
+    "less", "more", "nl", "od", "openssl", "paste", "rev", "sed", "sort", "split", "sponge", "strings", "tac", "tail",
+    "tar", "tee", "tr", "uniq", "xxd", "xz", "zip", "zstd",
+];
+
+/// Programs that send what is piped to them to somebody who may look at it.
+const SENDERS: &[&str] = &[
+    "autossh", "aws", "curl", "ftp", "gsutil", "http", "https", "mail", "mailx", "mutt", "nc", "ncat", "netcat",
+    "openssl", "rclone", "rsh", "s3cmd", "sendmail", "sftp", "socat", "ssh", "telnet", "wget", "xh", "xhs",
+];
+
+/// Programs that show what is in a file as it is, or most of it.
+const SHOWERS: &[&str] = &[
+    "awk", "base32", "base64", "bat", "batcat", "cat", "cut", "fold", "gawk", "grep", "head", "hexdump", "jq", "less",
+    "more", "nl", "od", "paste", "rev", "sed", "sort", "strings", "tac", "tail", "uniq", "view", "xxd", "zcat",
+];
+
+/// What is known of secrets while a text is gone through.
+struct Trace {
+    /// Files that have some, and which.
+    files: Vec<(String, String)>,
+    /// How many of these earlier calls have made.
+    earlier: usize,
+    /// Variables of the text that have some, and which.
+    variables: Vec<(String, String)>,
+    /// What each command prints of them, by its place; and whether any does.
+    printed: Vec<Names>,
+    prints: bool,
+}
+
+impl Evaluation<'_> {
+    /// Follows secrets through a text, and finds where they leave.
+    pub(in crate::judge) fn carries(
+        &mut self,
+        subjects: &[MatchInput<'_>],
+        field: &Field,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
+    ) {
+        let earlier = self.call.earlier.secrets.to_vec();
+        let mut trace = Trace {
+            earlier: earlier.len(),
+            files: earlier,
+            variables: Vec::new(),
+            printed: vec![Names::new(); subjects.len()],
+            prints: false,
+        };
+        let scene =
+            Scene { subjects, text: &field.value, look, earlier: &self.call.earlier, codes: RefCell::default() };
+        for (at, subject) in subjects.iter().enumerate() {
+            let command = subject.command;
+            let others = command.preexisting && !scene.is_of_session(at);
+            if command.runs == Runs::Never || others || command.scanned || command.elsewhere {
+                continue;
+            }
+            scene.follow(at, &mut trace);
+            self.leaves(&scene, at, &trace, field, world);
+            self.enters_git(&scene, at, &trace, field, world);
+            self.is_told(&scene, at, &trace, field, world);
+        }
+        let mut new = trace.files.split_off(trace.earlier.min(trace.files.len()));
+        // Another call's names are other ones.
+        new.retain(|(path, _)| !path.contains(Value::HOLE));
+        if !new.is_empty() {
+            self.memory.get_or_insert_with(|| self.call.earlier.clone()).add_secrets(new);
+        }
+    }
+
+    /// A secret that a command sends to a host that it is not for.
+    fn leaves(&mut self, scene: &Scene<'_, '_>, at: usize, trace: &Trace, field: &Field, world: &mut dyn GuardHost) {
+        let subject = &scene.subjects[at];
+        let command = subject.command;
+        let foreign = |name: &str, credential: bool| {
+            let secret = Secret { name: name.to_owned(), credential, span: Span::default() };
+            goes_elsewhere(command, &secret)
+        };
+        let code = scene.code_around(at);
+        let taken = |code: &Code| code.takes.iter().any(|name| foreign(name, code.credential && !name.is_empty()));
+        if code.is_some_and(|code| taken(&code)) {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::SecretInCode, subject, &field.value, world, evidence);
+        }
+        // The words of a command are judged where it stands; here are those that have a secret by way of another variable, or that
+        // stand in a script of the session.
+        let mut given = scene.sent_by_variable(at, trace);
+        given.extend(sent(command, "").into_iter().filter(|_| command.preexisting));
+        let sends = command.program().is_some_and(|program| SENDERS.contains(&program));
+        if let Some(secret) = given.iter().find(|secret| sends && foreign(&secret.name, secret.credential)) {
+            let evidence = vec![evidence(field, secret.span)];
+            self.coded_on(NativeRule::SendSecretVariable, subject, &field.value, world, evidence);
+        }
+        let mut names = if sends || has_network(command) { scene.piped(at, trace) } else { Names::new() };
+        names.extend(scene.inside(at, trace));
+        names.extend(scene.read(at, trace));
+        let remote = (copies_away(command) || mails(command)) && !names.is_empty();
+        if remote || names.iter().any(|name| foreign(name, false)) {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::SendSecretCopy, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// A secret that git takes in, by a file or a message.
+    fn enters_git(
+        &mut self,
+        scene: &Scene<'_, '_>,
+        at: usize,
+        trace: &Trace,
+        field: &Field,
+        world: &mut dyn GuardHost,
+    ) {
+        let subject = &scene.subjects[at];
+        let Some(found) = subject.invocation().filter(|found| found.program == "git") else { return };
+        let subcommand = found.operands.first().and_then(|operand| operand.text).unwrap_or_default();
+        let says = matches!(subcommand, "commit" | "tag" | "notes" | "commit-tree" | "hash-object")
+            && (!sent(subject.command, scene.text).is_empty() && has_unknown(subject.command)
+                || !scene.sent_by_variable(at, trace).is_empty()
+                || !scene.inside(at, trace).is_empty());
+        let takes = |file: &str, world: &mut dyn GuardHost| match subcommand {
+            "add" | "stage" => {
+                is_added(subject, found, file)
+                    && (found.has(&["-f", "--force"]) || world.tracked(file) != Some(Tracked::Ignored))
+            }
+            "commit" => found.has(&["-a", "--all"]) && world.tracked(file) == Some(Tracked::Changed),
+            _ => false,
+        };
+        if says || trace.files.iter().any(|(file, _)| takes(file, world)) {
+            let evidence = vec![evidence(field, subject.command.span)];
+            self.coded_on(NativeRule::AddSecret, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// A secret that comes to whoever looks on, out of a file that it was put into or by code.
+    fn is_told(&mut self, scene: &Scene<'_, '_>, at: usize, trace: &Trace, field: &Field, world: &mut dyn GuardHost) {
+        let subject = &scene.subjects[at];
+        let command = subject.command;
+        let shown = |subject: &MatchInput<'_>| is_shown(subject) && !subject.pipeline().1.into_iter().any(hides_values);
+        let shows = command.program().is_some_and(|program| SHOWERS.contains(&program)) && !hides_values(command);
+        let held = shows && (!scene.copies(at, trace).is_empty() || scene.reads_listed(at));
+        if held && shown(subject) {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::ShowSecretCopy, subject, &field.value, world, evidence);
+        }
+        // Code that is given as words is judged by rules on words.
+        let script = scene.session_code(at);
+        if let Some((program, code)) = script.filter(|_| shown(subject))
+            && code_secrets::prints(program, &code)
+        {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
+        }
+        if shows_each_variable(command, scene.text) && shown(subject) {
+            let evidence = vec![evidence(field, command.span)];
+            self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// A file with secrets that a file tool reads.
+    pub(in crate::judge) fn reads_copy(&mut self) {
+        let call = self.call;
+        if call.kind != Kind::Read {
+            return;
+        }
+        let has_secrets = |field: &&Field| {
+            let path = absolute(&tilde(&field.value, call), &call.cwd);
+            call.earlier.secrets.iter().any(|(file, _)| *file == path)
+        };
+        if let Some(field) = call.paths.iter().find(has_secrets) {
+            let whole = Span { start: 0, end: field.value.len() };
+            self.native(NativeRule::ShowSecretCopy, "", vec![evidence(field, whole)]);
+        }
+    }
+}
+
+/// A text that is gone through.
+struct Scene<'s, 'a> {
+    subjects: &'s [MatchInput<'a>],
+    text: &'s str,
+    look: Option<&'s dyn FileOracle>,
+    earlier: &'s Memory,
+    /// Of each program in another language what its code is, which is long.
+    codes: RefCell<FxHashMap<usize, Rc<Code>>>,
+}
+
+/// What code takes from the environment.
+struct Code {
+    takes: Names,
+    /// It says that it is a credential.
+    credential: bool,
+}
+
+impl<'a> Scene<'_, 'a> {
+    /// Whether a command stands in a script that an earlier call of the session has written.
+    fn is_of_session(&self, at: usize) -> bool {
+        let inner = self.subjects[at].command;
+        if self.earlier.written.is_empty() {
+            return false;
+        }
+        let runs = |outer: &&MatchInput<'_>| {
+            let outer = outer.command;
+            let mut run = outer.effects.iter().filter(|effect| effect.kind == Deed::Execute);
+            !outer.preexisting
+                && inner.span.is_inside(outer.span)
+                && run.any(|effect| effect.path.known().is_some_and(|path| self.has_written(path)))
+        };
+        self.subjects[..at].iter().rev().any(|outer| runs(&outer))
+    }
+
+    /// Whether an earlier call of the session has written a file.
+    fn has_written(&self, path: &str) -> bool {
+        let above = |folder: &String| folder.ends_with('/') && path.starts_with(folder.as_str());
+        self.earlier.written.iter().any(|written| written == path || above(written))
+    }
+
+    /// Notes what a command prints of secrets, and which files and variables it puts them into.
+    fn follow(&self, at: usize, trace: &mut Trace) {
+        let command = self.subjects[at].command;
+        let own = self.own(at, trace);
+        let passes = command.program().is_some_and(|program| FILTERS.contains(&program) || PRINTERS.contains(&program))
+            || command.words.is_empty() && command.via.is_empty();
+        let mut names = own;
+        if passes && !hides_values(command) {
+            names.extend(self.piped(at, trace));
+        }
+        self.set_variables(at, &names, trace);
+        self.fill_files(at, &names, trace);
+        trace.prints |= !names.is_empty();
+        trace.printed[at] = names;
+    }
+
+    /// What a command has of secrets by itself: its words, the environment, files.
+    fn own(&self, at: usize, trace: &Trace) -> Names {
+        let subject = &self.subjects[at];
+        let command = subject.command;
+        if hides_values(command) {
+            return Names::new();
+        }
+        let mut names = Names::new();
+        if prints_environment(subject) {
+            let named = command.words.iter().skip(1).filter_map(|word| word.known().filter(|name| is_secret(name)));
+            names.extend(named.map(str::to_owned));
+            if names.is_empty() {
+                names.insert(String::new());
+            }
+        }
+        if command.program().is_some_and(|program| PRINTERS.contains(&program)) {
+            names.extend(self.spoken(command, trace));
+        }
+        if shows_each_variable(command, self.text) {
+            names.insert(String::new());
+        }
+        names.extend(self.read(at, trace));
+        if self.reads_listed(at) {
+            names.insert(String::new());
+        }
+        if let Some(code) = self.code_around(at) {
+            names.extend(code.takes.iter().cloned());
+        }
+        names
+    }
+
+    /// The secrets whose values a command prints out of its words, or out of what is given to it.
+    fn spoken(&self, command: &Command, trace: &Trace) -> Names {
+        let expands = has_unknown(command) || self.source(command.span).contains("<<");
+        if expands { self.mentioned(command, trace) } else { Names::new() }
+    }
+
+    /// The secrets whose values stand in a command.
+    fn mentioned(&self, command: &Command, trace: &Trace) -> Names {
+        let source = without_single_quotes(self.source(command.span)) + self.document(command);
+        let unset = |name: &str| command.env.get(name).is_none();
+        let mut names: Names = secrets_in(&source).filter(|name| unset(name)).map(str::to_owned).collect();
+        // What stands in a script has no source here.
+        let variables = command.words.iter().filter_map(|word| match &word.value {
+            Value::Unknown { why, .. } => why.variable(),
+            _ => None,
+        });
+        names.extend(variables.filter(|name| is_secret(name) && unset(name)).map(str::to_owned));
+        let by = trace.variables.iter().filter(|(variable, _)| expands(&source, variable));
+        names.extend(by.map(|(_, secret)| secret.clone()));
+        names
+    }
+
+    /// The document that is given to a command, where the shell expands what stands in it.
+    fn document(&self, command: &Command) -> &str {
+        let own = self.source(command.span);
+        let opens = own.match_indices("<<").map(|(at, _)| &own[at + 2..]);
+        let Some(opens) = opens.filter(|after| !after.starts_with('<')).last() else { return "" };
+        let mark = opens.trim_start_matches('-').trim_start();
+        let mark = &mark[..mark.find(|c: char| c.is_whitespace() || ";|&<>)".contains(c)).unwrap_or(mark.len())];
+        let after = self.text.get(command.span.end..).unwrap_or_default();
+        let body = after.split_once('\n').map_or("", |(_, body)| body);
+        if mark.is_empty() || mark.contains(['\'', '"', '\\']) || own.ends_with('<') {
+            return "";
+        }
+        &body[..body.find(&format!("\n{mark}")).unwrap_or(body.len())]
+    }
+
+    fn source(&self, span: Span) -> &str {
+        self.text.get(span.start..span.end).unwrap_or_default()
+    }
+
+    /// What the commands before one in its pipeline print.
+    fn piped(&self, at: usize, trace: &Trace) -> Names {
+        if !trace.prints {
+            return Names::new();
+        }
+        let before = self.subjects[at].pipeline().0;
+        if before.iter().any(|other| hides_values(other)) {
+            return Names::new();
+        }
+        let numbers = before.into_iter().filter_map(|other| self.number_before(at, other));
+        numbers.flat_map(|number| trace.printed[number].iter().cloned()).collect()
+    }
+
+    /// The place of a command before another one, which is mostly near.
+    fn number_before(&self, at: usize, command: &Command) -> Option<usize> {
+        self.subjects[..at].iter().rposition(|subject| std::ptr::eq(subject.command, command))
+    }
+
+    /// What the substitutions of a command print.
+    fn inside(&self, at: usize, trace: &Trace) -> Names {
+        let outer = self.subjects[at].command;
+        let deeper = self.subjects.iter().enumerate().skip(at + 1);
+        let deeper = deeper.take_while(|(_, inner)| inner.command.via.len() > outer.via.len());
+        let own = deeper.filter(|(_, inner)| {
+            let via = &inner.command.via;
+            inner.command.span.is_inside(outer.span) && via.get(outer.via.len()).is_some_and(|via| via == SUBSTITUTION)
+        });
+        let followed: Vec<&Command> = own.clone().map(|(_, inner)| inner.command).collect();
+        if followed.iter().any(|inner| hides_values(inner)) {
+            return Names::new();
+        }
+        own.flat_map(|(number, _)| self.own(number, trace)).collect()
+    }
+
+    /// What the commands print that stand in a compound command, a function or a shell which is redirected as a whole.
+    fn run_within(&self, at: usize, trace: &Trace) -> Names {
+        let outer = self.subjects[at].command;
+        if outer.redirects.is_empty() {
+            return Names::new();
+        }
+        // It is listed before what it holds, and its redirects stand behind that.
+        let compound = outer.words.is_empty();
+        let later = self.subjects.iter().enumerate().skip(at + 1);
+        let own = later.take_while(|(_, inner)| {
+            let deeper = inner.command.via.len() > outer.via.len();
+            deeper || compound && inner.command.span.start < outer.span.end
+        });
+        let own =
+            own.filter(|(_, inner)| inner.command.via.iter().skip(outer.via.len()).all(|via| via != SUBSTITUTION));
+        let followed: Vec<usize> = own.map(|(number, _)| number).collect();
+        if followed.iter().any(|number| hides_values(self.subjects[*number].command)) {
+            return Names::new();
+        }
+        followed.into_iter().flat_map(|number| self.own(number, trace)).collect()
+    }
+
+    /// The secrets in the files that a command reads.
+    fn read(&self, at: usize, trace: &Trace) -> Names {
+        let mut names = self.copies(at, trace);
+        names.extend(self.read_beside(at, trace));
+        if self.reads_dotenv(at) {
+            names.insert(String::new());
+        }
+        names
+    }
+
+    /// The secrets in the files that the same code reads.
+    fn read_beside(&self, at: usize, trace: &Trace) -> Names {
+        let own = self.subjects[at].command;
+        if !own.words.is_empty() || trace.files.is_empty() || !own.via.last().is_some_and(|via| is_interpreter(via)) {
+            return Names::new();
+        }
+        let is_beside = |number: &usize| self.subjects[*number].command.via.len() >= own.via.len();
+        let before = (0..at).rev().take_while(is_beside);
+        let after = (at + 1..self.subjects.len()).take_while(is_beside);
+        before.chain(after).flat_map(|number| self.copies(number, trace)).collect()
+    }
+
+    /// The secrets in the files that a command reads which the session has made.
+    fn copies(&self, at: usize, trace: &Trace) -> Names {
+        if trace.files.is_empty() {
+            return Names::new();
+        }
+        let away = copies_away(self.subjects[at].command);
+        let reads = |effect: &&Effect| {
+            let kind = effect.kind;
+            !effect.used && (matches!(kind, Deed::Read | Deed::Move | Deed::HardLink) || away && kind == Deed::Mention)
+        };
+        let effects = self.subjects[at].command.effects.iter().filter(reads);
+        let found = effects.flat_map(|effect| trace.files.iter().filter(move |(file, _)| is_read(effect, file)));
+        found.map(|(_, name)| name.clone()).collect()
+    }
+
+    /// Whether a command reads all of a folder that has a file of secrets in it.
+    fn reads_dotenv(&self, at: usize) -> bool {
+        let subject = &self.subjects[at];
+        let picks = |names: &[String]| names.is_empty() || names.iter().any(|glob| wildcard::fits(glob, ".env"));
+        let wide = subject.command.program().is_none_or(|program| !matches!(program, "grep" | "egrep" | "rg" | "ag"))
+            || !seeks_something(subject.command);
+        wide && !leaves_out(subject.command)
+            && subject.command.effects.iter().any(|effect| {
+                read_below(subject, effect).is_some_and(|below| picks(&below.names))
+                    && effect.path.known().is_some_and(|folder| self.has_dotenv(folder))
+            })
+    }
+
+    fn has_dotenv(&self, folder: &str) -> bool {
+        let there = |name: &&str| self.look.is_some_and(|look| look.look(&absolute(name, folder)) == Presence::File);
+        SECRETS.iter().any(there)
+    }
+
+    /// Whether a command reads the files that another one lists, a file of secrets among them.
+    fn reads_listed(&self, at: usize) -> bool {
+        let subject = &self.subjects[at];
+        let command = subject.command;
+        let filled = |effect: &Effect| {
+            effect.kind == Deed::Read
+                && matches!(&effect.path, Value::Unknown { shape, .. } if shape.chars().eq([Value::HOLE]))
+        };
+        let reads = command.via.iter().any(|via| via == "xargs" || via == "parallel")
+            && command.program().is_some_and(|program| SHOWERS.contains(&program) && !program.ends_with("grep"))
+            && command.effects.iter().any(filled);
+        reads && subject.pipeline().0.into_iter().any(|other| self.lists_hidden(subject, other))
+    }
+
+    /// Whether a command lists all files of a folder with one of secrets in it.
+    fn lists_hidden(&self, subject: &MatchInput<'a>, other: &'a Command) -> bool {
+        let Some(found) = subject.read(other) else { return false };
+        let all = match found.program {
+            "ls" => found.has(&["-a", "-A", "--all", "--almost-all"]),
+            "git" => {
+                found.operands.first().is_some_and(|operand| operand.text == Some("ls-files"))
+                    && found.has(&["-o", "--others"])
+                    && !found.has(&["--exclude-standard"])
+            }
+            _ => false,
+        };
+        all && other.cwd.as_deref().is_some_and(|folder| self.has_dotenv(folder))
+    }
+
+    /// Notes the variables that a command puts secrets into.
+    fn set_variables(&self, at: usize, printed: &Names, trace: &mut Trace) {
+        let command = self.subjects[at].command;
+        let source = self.source(command.span);
+        let assigns = command.words.is_empty() && command.via.last().is_none_or(|via| !is_interpreter(via));
+        let declares =
+            matches!(command.program(), Some("declare" | "typeset" | "local" | "export" | "readonly" | "set"));
+        if crate::flow::takes_lines(command) {
+            let given =
+                self.piped(at, trace).into_iter().chain(self.inside(at, trace)).chain(self.spoken(command, trace));
+            let given: Names = given.collect();
+            let words = command.words.iter().skip(1).filter_map(|word| word.known());
+            for name in words.filter(|word| !word.starts_with('-')) {
+                trace.set(name, &given);
+            }
+            return;
+        }
+        if !assigns && !declares || !source.contains('=') && command.program() != Some("set") {
+            return;
+        }
+        let mut values = self.inside(at, trace);
+        values.extend(self.mentioned(command, trace));
+        values.extend(printed.iter().filter(|_| assigns).cloned());
+        if command.program() == Some("set") {
+            for place in ["1", "@", "*"] {
+                trace.set(place, &values);
+            }
+            return;
+        }
+        if declares
+            && command
+                .words
+                .iter()
+                .any(|word| word.known().is_some_and(|word| word.starts_with('-') && word.contains('n')))
+        {
+            // The other name stands for the variable.
+            let pairs = command.words.iter().filter_map(|word| word.known()?.split_once('='));
+            for (name, of) in pairs.filter(|(_, of)| is_secret(of)) {
+                trace.set(name, &Names::from([of.to_owned()]));
+            }
+        }
+        for name in assigned(source) {
+            trace.set(name, &values);
+        }
+    }
+
+    /// Notes the files that a command puts secrets into.
+    fn fill_files(&self, at: usize, names: &Names, trace: &mut Trace) {
+        let command = self.subjects[at].command;
+        let mut put = names.clone();
+        put.extend(self.inside(at, trace));
+        put.extend(self.run_within(at, trace));
+        let redirected = |effect: &Effect| {
+            let to = |kind| matches!(kind, RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite);
+            command.redirects.iter().any(|one| to(one.kind) && one.target.span == effect.span)
+        };
+        let copied = self.read(at, trace);
+        for effect in command.effects.iter().filter(|effect| is_filled(effect.kind)) {
+            let Some(path) = effect.path.followed_as().filter(|path| !path.starts_with("/dev/")) else { continue };
+            // What a program writes besides is what it has read, or was told to write.
+            let names = match redirected(effect) || command.words.is_empty() || command.program() == Some("tee") {
+                true => &put,
+                false => &copied,
+            };
+            for name in names {
+                trace.fill(path, name);
+            }
+        }
+    }
+
+    /// The secrets that a command is given by other variables, and where.
+    fn sent_by_variable(&self, at: usize, trace: &Trace) -> Vec<Secret> {
+        let command = self.subjects[at].command;
+        if trace.variables.is_empty() {
+            return Vec::new();
+        }
+        let words = command.words.iter().enumerate().skip(1);
+        let unknown = words.filter(|(_, word)| word.known().is_none());
+        let given = unknown.flat_map(|(number, word)| {
+            let source = self.source(word.span);
+            let credential = is_credential(number, command);
+            let by = trace.variables.iter().filter(move |(variable, _)| expands(source, variable));
+            by.map(move |(_, name)| Secret { name: name.clone(), credential, span: word.span })
+        });
+        given.collect()
+    }
+
+    /// The code in another language that a command runs, or is a part of.
+    fn code_around(&self, at: usize) -> Option<Rc<Code>> {
+        let inner = self.subjects[at].command;
+        if !inner.words.is_empty() {
+            return self.code(at);
+        }
+        let runs = inner.via.last().is_some_and(|via| is_interpreter(via));
+        if !runs || inner.effects.is_empty() {
+            return None;
+        }
+        let around = |number: &usize| {
+            let outer = self.subjects[*number].command;
+            outer.via.len() < inner.via.len() && outer.program() == inner.via.last().map(String::as_str)
+        };
+        let outer = (0..at).rev().filter(around).find(|number| self.is_code(*number))?;
+        self.code(outer)
+    }
+
+    fn is_code(&self, at: usize) -> bool {
+        let program = self.subjects[at].command.program();
+        program
+            .is_some_and(|name| is_interpreter(name) || matches!(name, "jq" | "gojq" | "jaq") || name.ends_with("awk"))
+    }
+
+    /// The code of a program in another language: words, input and scripts of the session.
+    fn code(&self, at: usize) -> Option<Rc<Code>> {
+        let command = self.subjects[at].command;
+        let program = command.program().filter(|_| self.is_code(at))?;
+        if let Some(known) = self.codes.borrow().get(&at) {
+            return Some(Rc::clone(known));
+        }
+        let words = command.words.iter().skip(1).filter_map(|word| word.known());
+        let script = self.session_code(at).map(|(_, script)| script);
+        let text = words.chain(command.input()).chain(script.as_deref()).collect::<Vec<_>>().join("\n");
+        let takes = Taken::by(program, &text).secrets().map(str::to_owned).collect();
+        let code = Rc::new(Code { takes, credential: code_secrets::is_credential(&text) });
+        self.codes.borrow_mut().insert(at, Rc::clone(&code));
+        Some(code)
+    }
+
+    /// The text of a script of the session that a program in another language runs.
+    fn session_code(&self, at: usize) -> Option<(&'a str, String)> {
+        let command = self.subjects[at].command;
+        let program = command.program().filter(|_| self.is_code(at))?;
+        let runs = command.effects.iter().filter(|effect| effect.kind == Deed::Execute);
+        let text = runs.filter_map(|effect| effect.path.known()).find_map(|path| self.session_file(at, path))?;
+        Some((program, text))
+    }
+
+    /// What the session has put into a file, in this text or an earlier one.
+    fn session_file(&self, at: usize, path: &str) -> Option<String> {
+        let written = self.subjects[..at].iter().rev().find_map(|other| {
+            let command = other.command;
+            let fills =
+                command.effects.iter().any(|effect| is_filled(effect.kind) && effect.path.known() == Some(path));
+            fills.then(|| command.input().map(str::to_owned)).flatten()
+        });
+        written.or_else(|| self.look.filter(|_| self.has_written(path))?.script(path))
+    }
+}
+
+impl Trace {
+    fn fill(&mut self, path: &str, name: &str) {
+        let file = (path.to_owned(), name.to_owned());
+        if !self.files.contains(&file) && self.files.len() < Memory::MOST_SECRETS {
+            self.files.push(file);
+        }
+    }
+
+    fn set(&mut self, variable: &str, names: &Names) {
+        let pairs = names.iter().map(|name| (variable.to_owned(), name.clone()));
+        let new: Vec<_> = pairs.filter(|pair| !self.variables.contains(pair)).collect();
+        self.variables.extend(new);
+    }
+}
+
+fn is_filled(kind: Deed) -> bool {
+    matches!(kind, Deed::Write | Deed::Append | Deed::Create | Deed::Link)
+}
+
+fn has_unknown(command: &Command) -> bool {
+    command.words.iter().any(|word| word.known().is_none())
+}
+
+fn has_network(command: &Command) -> bool {
+    command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"))
+}
+
+/// Whether a command copies to a place of which only its configuration tells where it is: `rclone copy . REMOTE:PATH`.
+fn copies_away(command: &Command) -> bool {
+    let last = command.words.last().map(|word| word.value.text()).unwrap_or_default();
+    command.program() == Some("rclone") && last.contains(':') && !last.starts_with([':', '/'])
+}
+
+/// Whether a command writes to people, whose hosts it does not name.
+fn mails(command: &Command) -> bool {
+    matches!(command.program(), Some("mail" | "mailx" | "mutt" | "sendmail"))
+}
+
+/// Whether an effect reads a file: it, a pattern that fits it, or a folder that it is in.
+fn is_read(effect: &Effect, file: &str) -> bool {
+    match &effect.path {
+        Value::Known(path) => {
+            path == file
+                || effect.recursive && file.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        }
+        pattern @ Value::Pattern(_) => pattern.may_lead_to(file),
+        unknown @ Value::Unknown { .. } => unknown.followed_as() == Some(file),
+    }
+}
+
+/// Whether a search of contents looks for something particular that is no secret.
+fn seeks_something(command: &Command) -> bool {
+    let pattern = command.words.iter().skip(1).map(|word| word.value.text()).find(|word| !word.starts_with('-'));
+    let lists = command.words.iter().any(|word| matches!(word.value.text(), "-l" | "-L" | "--files-with-matches"));
+    lists
+        || pattern.is_some_and(|pattern| {
+            let lower = pattern.to_ascii_lowercase();
+            lower.chars().filter(char::is_ascii_alphanumeric).count() > 1
+                && !["token", "secret", "password", "passwd", "api_key", "apikey"].iter().any(|one| lower.contains(one))
+        })
+}
+
+/// Whether a command is told to leave out files of secrets, or what git ignores.
+fn leaves_out(command: &Command) -> bool {
+    command.words.iter().skip(1).any(|word| {
+        let text = word.value.text();
+        let glob = text.rsplit(['=', ' ']).next().unwrap_or(text);
+        let glob = glob.trim_start_matches("./").trim_start_matches("**/").trim_start_matches("*/");
+        let is_glob = glob.contains(".e") || glob == ".*" || glob == ".*/*";
+        is_glob && wildcard::fits(glob, ".env") || text.contains("gitignore") || text.contains("vcs-ignores")
+    })
+}
+
+/// Whether git is told to add a file: by its name, a folder above it, or with all that is there.
+fn is_added(subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str) -> bool {
+    let Some(cwd) = subject.command.cwd.as_deref() else { return false };
+    let covers = |folder: &str| file == folder || file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let named = found.operands.iter().skip(1).map(|operand| operand.shape);
+    let mut named = named.map(|path| if path == ":/" { cwd.to_owned() } else { absolute(path, cwd) });
+    found.has(&["-A", "--all"]) && covers(cwd) || named.any(|path| covers(&path) || wildcard::fits(&path, file))
+}
+
+/// Whether a command prints the value of a variable that another variable names, as a loop over all of them does: `${!v}`.
+fn shows_each_variable(command: &Command, text: &str) -> bool {
+    let source = text.get(command.span.start..command.span.end).unwrap_or_default();
+    let by_name = source
+        .match_indices("${!")
+        .any(|(at, _)| !source[at + 3..].split('}').next().is_some_and(|name| name.ends_with(['*', '@', ']'])));
+    let lists = ["compgen -e", "compgen -v", "compgen -A export", "compgen -A variable", "env | cut", "${!"];
+    let before = text.get(..command.span.start).unwrap_or_default();
+    matches!(command.program(), Some("echo" | "printf" | "print" | "curl" | "wget"))
+        && by_name
+        && lists
+            .iter()
+            .any(|list| before.contains(list) && (*list != "${!" || before.contains("*}") || before.contains("@}")))
+}
+
+/// The names before the equals signs of a text of assignments: `a=1`, `b=(x)`, `export c=2`.
+fn assigned(source: &str) -> impl Iterator<Item = &str> {
+    source.split([' ', '\n', '\t', ';', '"']).filter_map(|word| {
+        let (name, _) = word.split_once('=')?;
+        let name = name.trim_end_matches('+').split('[').next().unwrap_or_default();
+        let is_name = !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|c: char| c.is_ascii_digit());
+        is_name.then_some(name)
+    })
+}
+
+/// Whether a text has the value of a variable in it, as a whole or nearly so.
+fn expands(text: &str, variable: &str) -> bool {
+    text.match_indices('$').any(|(at, _)| {
+        let rest =
+            text[at + 1..].strip_prefix('{').map_or(&text[at + 1..], |rest| rest.strip_prefix('!').unwrap_or(rest));
+        rest.strip_prefix(variable).is_some_and(|after| {
+            !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+                && !after.starts_with(":+")
+                && !after.starts_with('+')
+        })
+    })
+}
+
+/// A text without what single quotes keep from being expanded. Inside double quotes they are like any other letter.
+fn without_single_quotes(text: &str) -> String {
+    let (mut kept, mut single, mut double, mut escaped) = (String::new(), false, false, false);
+    for c in text.chars() {
+        if escaped {
+            escaped = false;
+            continue;
+        }
+        match c {
+            '\\' if !single => escaped = true,
+            '\'' if !double => single = !single,
+            '"' if !single => double = !double,
+            _ if single => {}
+            _ => kept.push(c),
+        }
+    }
+    kept
+}

@@ -1,0 +1,253 @@
+//! What code in another language takes from the environment: all of it, or variables that are called as secrets are.
+
+use super::shown::is_secret;
+
+/// What stands before the name of a variable.
+const NAMED: &[&str] = &[
+    "environ[",
+    "environb[",
+    "environ.get(",
+    "environ.pop(",
+    "getenv(",
+    "process.env.",
+    "process.env[",
+    "process.env?.",
+    "Bun.env.",
+    "Deno.env.get(",
+    "env.fetch(",
+    "ENV[",
+    "ENV.fetch(",
+    "$ENV{",
+    "ENVIRON[",
+    "$ENV.",
+    "env::var(",
+];
+
+/// What has the environment, and what behind it takes one variable of it, or its names.
+const WHOLE: &[(&str, &[&str])] = &[
+    ("environ", &["[", ".get(", ".pop(", ".setdefault(", ".update(", ".keys(", "b"]),
+    ("process.env", &[".", "[", "?.", ")) ??"]),
+    ("Bun.env", &[".", "["]),
+    ("Deno.env.toObject", &[]),
+    ("$_ENV", &["["]),
+    ("getenv()", &[]),
+];
+
+/// What stands before the environment where it is only passed on to a program, or asked for a name.
+const PASSED_ON: &[&str] =
+    &["env=", "env =", "env:", "**", "import", "keys(", " not in", " in", "=== undefined", "from"];
+
+/// Calls that print, in the languages that are common.
+const PRINTS: &[&str] =
+    &["print", "console.", "stdout.write", "puts", "echo ", "p ENV", "pp ENV", "var_dump", "dump(", "say "];
+
+/// What code takes from the environment.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken<'t> {
+    /// All of it.
+    pub(super) all: bool,
+    /// The names of variables that are called as secrets are.
+    pub(super) names: Vec<&'t str>,
+}
+
+impl<'t> Taken<'t> {
+    /// What a program in this language takes.
+    pub(super) fn by(program: &str, code: &'t str) -> Self {
+        let mut names = named(code);
+        names.extend(unpacked(code));
+        let all = match program {
+            "jq" | "gojq" | "jaq" => has_word(code, "$ENV") || has_word(code, "env"),
+            _ if program.starts_with("perl") => takes_hash(code),
+            _ if program.starts_with("ruby") => takes_ruby(code),
+            _ if program.ends_with("awk") => code.contains("in ENVIRON"),
+            _ => false,
+        };
+        Taken { all: all || takes_whole(code), names }
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        !self.all && self.names.is_empty()
+    }
+
+    /// Which secrets that are. All of them have no name.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &'t str> {
+        self.all.then_some("").into_iter().chain(self.names.iter().copied())
+    }
+}
+
+/// Whether a line of the code that prints has what it takes from the environment in it, or a variable that the code put it into.
+pub(super) fn prints(program: &str, code: &str) -> bool {
+    let mut holders: Vec<&str> = Vec::new();
+    for line in code.split(['\n', ';']) {
+        let mentions = |name: &&str| has_word(line, name);
+        let taken = !Taken::by(program, line).is_nothing() || holders.iter().any(mentions);
+        let shows = PRINTS.iter().any(|call| line.contains(call)) && !tells_little(line);
+        if taken && shows {
+            return true;
+        }
+        if let Some((name, _)) = line.split_once('=').filter(|_| taken && !tells_little(line)) {
+            let name = name.trim().rsplit(' ').next().unwrap_or_default();
+            if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty() {
+                holders.push(name);
+            }
+        }
+    }
+    false
+}
+
+/// Whether a line tells only that a variable is set, or how long it is.
+fn tells_little(line: &str) -> bool {
+    const ASKS: &[&str] = &[
+        "bool(",
+        "len(",
+        ".length",
+        "!!",
+        " if ",
+        " ? ",
+        "is not None",
+        "is None",
+        "defined(",
+        "sha256",
+        "startswith",
+        "in os.environ else",
+    ];
+    ASKS.iter().any(|asks| line.contains(asks))
+}
+
+/// Whether code says that what it sends is a credential for who gets it.
+pub(super) fn is_credential(code: &str) -> bool {
+    const SAYS: &[&str] = &[
+        "authorization",
+        "auth=",
+        "auth:",
+        "api-key",
+        "api_key=",
+        "apikey",
+        "-token\"",
+        "-token'",
+        "bearer",
+        "client_secret",
+    ];
+    let code = code.to_ascii_lowercase();
+    SAYS.iter().any(|says| code.contains(says))
+}
+
+/// The secrets that code takes by their names.
+fn named(code: &str) -> Vec<&str> {
+    let after = |marker: &'static str| code.match_indices(marker).map(move |(at, _)| at + marker.len());
+    let name = |at: usize| {
+        let rest = code[at..].trim_start_matches(['b', '"', '\'', '`', ' ', ':']);
+        &rest[..rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())]
+    };
+    let mut names: Vec<&str> = NAMED.iter().flat_map(|marker| after(marker)).map(name).collect();
+    names.retain(|name| is_secret(name));
+    names
+}
+
+/// The secrets that code takes out of all variables at once: `const { API_KEY } = process.env`.
+fn unpacked(code: &str) -> Vec<&str> {
+    let before = code.match_indices("= process.env").map(|(at, _)| code[..at].trim_end());
+    let inside = before.filter_map(|text| text.strip_suffix('}')?.rsplit_once('{'));
+    let words = inside.flat_map(|(_, names)| names.split([',', ':', ' ', '\n']));
+    words.filter(|name| is_secret(name)).collect()
+}
+
+fn takes_whole(code: &str) -> bool {
+    let whole = |name: &'static str, others: &'static [&'static str]| {
+        code.match_indices(name).any(move |(at, _)| {
+            let (before, after) = (
+                code[..at].trim_end_matches(|c: char| c == '.' || c.is_ascii_alphanumeric()),
+                &code[at + name.len()..],
+            );
+            let before = before.trim_end();
+            let is_part = code[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+                || after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            let passed = PASSED_ON.iter().any(|end| before.ends_with(end.trim_end()));
+            let listed = after.starts_with(".items(") || after.starts_with(".values(");
+            let unpacked = before.ends_with("} =") || code[..at].ends_with("...");
+            !is_part && !unpacked && (listed || !passed && !others.iter().any(|other| after.starts_with(other)))
+        })
+    };
+    WHOLE.iter().any(|(name, others)| whole(name, others))
+}
+
+/// Whether perl takes the values of all variables.
+fn takes_hash(code: &str) -> bool {
+    let mut found = code.match_indices("%ENV").map(|(at, _)| code[..at].trim_end_matches(['(', ' ']));
+    found.any(|before| !before.ends_with("keys") && !before.ends_with("local") || code.contains("$ENV{$"))
+}
+
+fn takes_ruby(code: &str) -> bool {
+    const CALLS: &[&str] =
+        &["to_h", "to_a", "each", "map", "inspect", "values", "sort", "select", "reject", "filter_map", "to_json"];
+    let called = |after: &str| CALLS.iter().any(|call| after.starts_with(call));
+    code.match_indices("ENV").any(|(at, _)| {
+        let after = &code[at + 3..];
+        after.strip_prefix('.').is_some_and(called) || after.starts_with(')') || after.trim().is_empty()
+    })
+}
+
+/// Whether a text has a word by itself, of which nothing is taken.
+fn has_word(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        !before.ends_with(|c: char| part(c) || c == '$' || c == '.')
+            && !after.starts_with(|c: char| part(c) || c == '.' || c == '[')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_code_takes_from_the_environment() {
+        let cases: &[(&str, &str, bool, &[&str])] = &[
+            ("python3", "print(os.environ['API_TOKEN'])", false, &["API_TOKEN"]),
+            ("python3", "x = os.environ.get(\"HOME\")", false, &[]),
+            ("python3", "repr(dict(os.environ))", true, &[]),
+            ("python3", "''.join(os.environ.values())", true, &[]),
+            ("python3", "for k, v in os.environ.items(): pass", true, &[]),
+            ("python3", "subprocess.run(['ls'], env=os.environ)", false, &[]),
+            ("python3", "env = {**os.environ, 'A': '1'}", false, &[]),
+            ("python3", "if 'X' in os.environ: pass", false, &[]),
+            ("python3", "from os import environ", false, &[]),
+            ("node", "const { DEPLOY_TOKEN, PORT } = process.env;", false, &["DEPLOY_TOKEN"]),
+            ("node", "JSON.stringify(process.env)", true, &[]),
+            ("node", "spawn('x', { env: process.env })", false, &[]),
+            ("node", "spawn('x', { env: { ...process.env, A: 1 } })", false, &[]),
+            ("node", "Object.keys(process.env)", false, &[]),
+            ("node", "process.env.API_KEY", false, &["API_KEY"]),
+            ("perl", "join ',', %ENV", true, &[]),
+            ("perl", "print keys %ENV", false, &[]),
+            ("perl", "print $ENV{DB_PASSWORD}", false, &["DB_PASSWORD"]),
+            ("ruby", "puts ENV.to_h", true, &[]),
+            ("ruby", "puts ENV['PORT']", false, &[]),
+            ("jq", "env", true, &[]),
+            ("jq", "$ENV.PAGER", false, &[]),
+            ("jq", ".env", false, &[]),
+            ("awk", "BEGIN { for (k in ENVIRON) print ENVIRON[k] }", true, &[]),
+        ];
+        for (program, code, all, names) in cases {
+            let expected = Taken { all: *all, names: names.to_vec() };
+            assert_eq!(Taken::by(program, code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_printed_or_only_asked_for() {
+        let cases = [
+            ("print(os.environ['API_TOKEN'])", true),
+            ("t = os.environ['API_TOKEN']\nprint('t', t)", true),
+            ("for k, v in os.environ.items(): print(k, v)", true),
+            ("print('set' if os.environ.get('API_TOKEN') else 'unset')", false),
+            ("t = os.environ['API_TOKEN']\nprint(len(t))", false),
+            ("t = os.environ['API_TOKEN']\nprint('token')", false),
+            ("client = Client(os.environ['API_TOKEN'])\nprint(client.get('/x').json())", false),
+        ];
+        for (code, expected) in cases {
+            assert_eq!(prints("python3", code), expected, "{code}");
+        }
+    }
+}
