@@ -377,11 +377,7 @@ impl Spec {
 }
 
 impl Loads {
-    fn write<'n>(
-        &'n self,
-        out: &mut String,
-        listed: impl Fn(&'n str) -> Result<&'n str, Error>,
-    ) -> Result<(), Error> {
+    fn write<'n>(&'n self, out: &mut String, listed: impl Fn(&'n str) -> Result<&'n str, Error>) -> Result<(), Error> {
         let reads = match (self.reads.as_str(), &self.each) {
             ("lines", Some(option)) => {
                 listed(option)?;

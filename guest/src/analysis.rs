@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use toolgate_rules::command_json::{CommandJson, Writer};
 use toolgate_shell::{Facts, FileOracle, Files, Script, extract_shell_path_hints, parse};
 
-use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind as Tool};
+use toolgate_rules::call::{Action, Call, Field, FileEffects, ToolKind};
 use toolgate_rules::extensions::Provided;
 use toolgate_rules::{Explanation, Guard, GuardHost, Layer, Problem, Test, Tested, VolatileFiles};
 
@@ -193,7 +193,7 @@ pub fn hints(request: &str, files: Option<Rc<dyn FileOracle>>, provided: Option<
 pub fn explain(request: &str, guard: &Guard, world: &mut dyn GuardHost) -> Result<String, String> {
     let request = Request::read(request)?;
     let call = Call {
-        kind: Tool::Shell,
+        kind: ToolKind::Shell,
         home: request.home().map(str::to_owned),
         command: Some(Field { name: "command".into(), value: request.command }),
         workspace: if request.workspace_root.is_empty() { request.cwd.clone() } else { request.workspace_root },

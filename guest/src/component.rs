@@ -276,7 +276,7 @@ impl tool_gate::Guest for Component {
         let kind = kind(call.kind);
         let context = CallContext::read(&call.context);
         // Reading the input takes time in proportion to it.
-        let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
+        let writes = kind == call::ToolKind::Write && with_guard(|guard| guard.reads_contents());
         let call = judged(call, writes, context);
         let mut judged = with_guard(|guard| guard.judge(&call, &mut GuardImports::default()));
         show(&judged);
@@ -325,7 +325,7 @@ impl CallContext {
 /// files have not, or it is none of these.
 fn is_served(call: &ToolCall) -> bool {
     let kind = kind(call.kind);
-    kind != call::Kind::Shell && (kind == call::Kind::Other || call.tool.contains(['_', '-', ':', '.', '/']))
+    kind != call::ToolKind::Shell && (kind == call::ToolKind::Other || call.tool.contains(['_', '-', ':', '.', '/']))
 }
 
 /// A call as the guard knows it.
@@ -548,15 +548,15 @@ impl GuardHost for GuardImports {
     }
 }
 
-fn kind(kind: ToolKind) -> call::Kind {
+fn kind(kind: ToolKind) -> call::ToolKind {
     match kind {
-        ToolKind::Shell => call::Kind::Shell,
-        ToolKind::Read => call::Kind::Read,
-        ToolKind::Write | ToolKind::Edit => call::Kind::Write,
-        ToolKind::Search => call::Kind::Search,
-        ToolKind::List => call::Kind::List,
-        ToolKind::Fetch => call::Kind::Fetch,
-        ToolKind::Other => call::Kind::Other,
+        ToolKind::Shell => call::ToolKind::Shell,
+        ToolKind::Read => call::ToolKind::Read,
+        ToolKind::Write | ToolKind::Edit => call::ToolKind::Write,
+        ToolKind::Search => call::ToolKind::Search,
+        ToolKind::List => call::ToolKind::List,
+        ToolKind::Fetch => call::ToolKind::Fetch,
+        ToolKind::Other => call::ToolKind::Other,
     }
 }
 

@@ -21,7 +21,7 @@ use toolgate_guest::lens::{
     Changed, ConfigFile, Failure, Lens, LensHost, Outgoing, ResultFacts, SessionFacts, Stat, render,
 };
 use toolgate_rules::Layer;
-use toolgate_rules::call::Kind;
+use toolgate_rules::call::ToolKind;
 use toolgate_test_support::cases;
 use toolgate_test_support::skip::skip;
 
@@ -301,13 +301,13 @@ fn step(lens: &mut Lens, world: &mut Fake, step: &str) {
             lens.start(&session(None), world);
             lens.restore(&saved);
         }
-        "write" => observed(lens, world, path(Kind::Write)),
-        "failed" => observed(lens, world, ResultFacts { is_error: true, ..path(Kind::Write) }),
-        "other" => observed(lens, world, path(Kind::Other)),
-        "shell" => observed(lens, world, ResultFacts { kind: Kind::Shell, ..shell(object.to_owned()) }),
+        "write" => observed(lens, world, path(ToolKind::Write)),
+        "failed" => observed(lens, world, ResultFacts { is_error: true, ..path(ToolKind::Write) }),
+        "other" => observed(lens, world, path(ToolKind::Other)),
+        "shell" => observed(lens, world, ResultFacts { kind: ToolKind::Shell, ..shell(object.to_owned()) }),
         "patch" => {
             let text = format!("*** Begin Patch\n*** Update File: {object}\n@@\n-a\n+b\n*** End Patch");
-            observed(lens, world, ResultFacts { kind: Kind::Write, ..shell(text) });
+            observed(lens, world, ResultFacts { kind: ToolKind::Write, ..shell(text) });
         }
         "touch" => world.touch(object),
         "future" => {
@@ -425,7 +425,7 @@ fn many_files_are_checked_in_part_and_all_are_remembered_in_bounds() {
     lens.start(&session(Some("startup")), &mut world);
     for some in files.chunks(100) {
         world.files.extend(some.iter().map(|path| (at(path), EPOCH)));
-        let result = ResultFacts { kind: Kind::Write, paths: some.to_vec(), ..ResultFacts::default() };
+        let result = ResultFacts { kind: ToolKind::Write, paths: some.to_vec(), ..ResultFacts::default() };
         observed(&mut lens, &mut world, result);
     }
     let saved = lens.save();

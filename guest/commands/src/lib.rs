@@ -18,7 +18,8 @@ mod spec;
 
 pub use handler::{FileCode, Language, OptionRun, RunCode, Trait};
 pub use spec::{
-    FileAction, FileUse, Files, LoadedAs, Loads, Opt, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal, Tests, Waits,
+    FileAction, FileUse, Files, LoadedAs, Loads, Opt, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal,
+    Tests, Waits,
 };
 
 mod table {

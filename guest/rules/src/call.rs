@@ -7,7 +7,7 @@ use toolgate_shell::{Command, Facts, FileAction, Span, ToolPath, file_action};
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum ToolKind {
     /// Runs a shell command.
     Shell,
     /// Reads a file.
@@ -40,7 +40,7 @@ pub struct Call {
     /// The tool's name, as the agent spells it.
     pub tool: String,
     /// What the tool does.
-    pub kind: Kind,
+    pub kind: ToolKind,
     /// Whether a tool that writes changes a part of a file.
     pub edits: bool,
     /// The shell text, if it runs one; the patch, if it writes by one.
@@ -337,8 +337,12 @@ impl Memory {
         let programs = &self.programs[self.programs.len().saturating_sub(PROGRAMS)..];
         let moved = &self.moved[self.moved.len().saturating_sub(MOVED)..];
         let secrets = &self.secrets[self.secrets.len().saturating_sub(Self::MOST_SECRETS)..];
-        let lists =
-            [serde_json::json!(written), serde_json::json!(programs), serde_json::json!(moved), serde_json::json!(secrets)];
+        let lists = [
+            serde_json::json!(written),
+            serde_json::json!(programs),
+            serde_json::json!(moved),
+            serde_json::json!(secrets),
+        ];
         let others = lists.iter().chain([&repositories]);
         let mut length = 100 + others.map(|list| list.to_string().len()).sum::<usize>();
         let fits = |entry: &&(String, Source)| {

@@ -3,7 +3,7 @@
 use super::rule_id::{Layer, RuleId};
 use super::rules::Guard;
 use super::world::NoHost;
-use crate::call::{Call, Events, Field, Happened, Kind};
+use crate::call::{Call, Events, Field, Happened, ToolKind};
 
 /// Where the commands of tests run.
 const WORKSPACE: &str = "/home/dev/project";
@@ -50,7 +50,7 @@ impl Guard {
                 for test in &rule.tests {
                     tested.count += 1;
                     let call = Call {
-                        kind: Kind::Shell,
+                        kind: ToolKind::Shell,
                         command: Some(Field { name: "command".into(), value: test.command.clone() }),
                         cwd: WORKSPACE.into(),
                         home: Some(HOME.into()),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use toolgate_shell::{Command, Effect, Joiner, Kind, Runs, Value as Text, Why, Word};
+use toolgate_shell::{Command, Effect, EffectKind, Joiner, Runs, Value as Text, Why, Word};
 
 use crate::branch::TRACKER as BRANCH;
 
@@ -223,19 +223,19 @@ fn glob(effect: &Effect) -> Option<String> {
 }
 
 /// None for what is no effect: an operand of a program of which nothing is known.
-fn kind(kind: Kind) -> Option<&'static str> {
+fn kind(kind: EffectKind) -> Option<&'static str> {
     match kind {
-        Kind::Mention => None,
-        Kind::Read => Some("read"),
-        Kind::Write => Some("write"),
-        Kind::Append => Some("append"),
-        Kind::Create => Some("create"),
-        Kind::Delete => Some("delete"),
-        Kind::Move => Some("move"),
-        Kind::Link => Some("link"),
-        Kind::HardLink => Some("hard-link"),
-        Kind::Mode => Some("mode"),
-        Kind::Execute => Some("execute"),
-        Kind::Send => Some("send"),
+        EffectKind::Mention => None,
+        EffectKind::Read => Some("read"),
+        EffectKind::Write => Some("write"),
+        EffectKind::Append => Some("append"),
+        EffectKind::Create => Some("create"),
+        EffectKind::Delete => Some("delete"),
+        EffectKind::Move => Some("move"),
+        EffectKind::Link => Some("link"),
+        EffectKind::HardLink => Some("hard-link"),
+        EffectKind::Mode => Some("mode"),
+        EffectKind::Execute => Some("execute"),
+        EffectKind::Send => Some("send"),
     }
 }

@@ -51,7 +51,7 @@ impl<'a> Declared<'a> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolgate_shell::Kind;
+    use toolgate_shell::EffectKind;
 
     use super::*;
 
@@ -69,7 +69,10 @@ mod tests {
         let first: Vec<_> = removed.effects.iter().map(told).collect();
         assert_eq!(
             first,
-            [(Kind::Delete, "/p/x".to_owned(), vec!["a/0"]), (Kind::Delete, "/p/it's\nhere".to_owned(), vec!["a/1"])]
+            [
+                (EffectKind::Delete, "/p/x".to_owned(), vec!["a/0"]),
+                (EffectKind::Delete, "/p/it's\nhere".to_owned(), vec!["a/1"])
+            ]
         );
         assert_eq!((named(removed.span), named(moved.span)), (vec!["a/0", "a/1"], vec!["from", "to"]));
         assert!(Declared::of(&FileEffects::default(), &Facts::new("/p")).is_none());

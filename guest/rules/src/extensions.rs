@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_predicate_is_asked_about_the_command_or_about_none() {
-        use crate::call::{Call, Field, Kind};
+        use crate::call::{Call, Field, ToolKind};
         use crate::{Guard, Layer};
         let rules = "rules:
 - {name: a, program: k, when: {predicates: {production: {in: [x]}}}}
@@ -438,8 +438,8 @@ mod tests {
         assert_eq!(guard.attach(cluster().1), []);
         let field = |name: &str, value: &str| Field { name: name.into(), value: value.into() };
         let call = |kind| Call { kind, cwd: "/p".into(), workspace: "/p".into(), ..Call::default() };
-        let shell = Call { command: Some(field("command", "k use dev; k get")), ..call(Kind::Shell) };
-        let write = Call { paths: vec![field("path", "secret")], ..call(Kind::Write) };
+        let shell = Call { command: Some(field("command", "k use dev; k get")), ..call(ToolKind::Shell) };
+        let write = Call { paths: vec![field("path", "secret")], ..call(ToolKind::Write) };
         // The call, and what the last question has of arguments, of the command, and of its state.
         let cases =
             [(shell, json!({"in": ["x"]}), json!("k"), json!("dev")), (write, json!("1"), Value::Null, Value::Null)];

@@ -1,6 +1,6 @@
 //! Which fields of which file tools a rule is about: `tool: edit, field: content`.
 
-use crate::call::{Call, Kind};
+use crate::call::{Call, ToolKind};
 
 /// What of a file tool's input a pattern is tried on.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl FieldOf {
     /// Whether it is about this call.
     pub(crate) fn is_about(&self, call: &Call) -> bool {
         match self.tools.is_empty() {
-            true => call.kind == Kind::Write,
+            true => call.kind == ToolKind::Write,
             false => self.tools.iter().any(|tool| is(tool, call)),
         }
     }
@@ -48,14 +48,14 @@ pub(super) fn is_shell(tool: &str) -> bool {
 /// Whether a tool is meant by this: what it does, or its name.
 pub(super) fn is(tool: &str, call: &Call) -> bool {
     match tool {
-        tool if is_shell(tool) => call.kind == Kind::Shell,
+        tool if is_shell(tool) => call.kind == ToolKind::Shell,
         // A patch makes files as well.
-        "write" => call.kind == Kind::Write && (!call.edits || call.command.is_some()),
-        "edit" => call.kind == Kind::Write && call.edits,
-        "read" => call.kind == Kind::Read,
-        "search" => call.kind == Kind::Search,
-        "list" => call.kind == Kind::List,
-        "fetch" => call.kind == Kind::Fetch,
+        "write" => call.kind == ToolKind::Write && (!call.edits || call.command.is_some()),
+        "edit" => call.kind == ToolKind::Write && call.edits,
+        "read" => call.kind == ToolKind::Read,
+        "search" => call.kind == ToolKind::Search,
+        "list" => call.kind == ToolKind::List,
+        "fetch" => call.kind == ToolKind::Fetch,
         name => call.tool == name,
     }
 }

@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use toolgate_shell::{Command, FileOracle, Joiner, Kind, Presence, Runs, Script, Span, Value, Why, Word};
+use toolgate_shell::{Command, EffectKind, FileOracle, Joiner, Presence, Runs, Script, Span, Value, Why, Word};
 
 use self::explained::{is_located, is_located_file, is_setup, lists_names, runs_listed};
 use self::files::Files;
@@ -200,12 +200,12 @@ fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) 
 
 /// A script that is there, and that could not be read.
 fn run_stored(command: &Command, look: Option<&dyn FileOracle>, earlier: &Memory) -> Option<UnseenRun> {
-    let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+    let mut runs = command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
     let script = runs.find_map(|effect| effect.path.known())?;
     let program = command.program()?;
     // One in another language is the project's own, unless the session wrote it.
     let own = || look.is_some_and(|look| look.script(script).is_none());
-    let of_session = || interprets(program) && earlier.written.iter().any(|path| path == script) && own();
+    let of_session = || is_interpreter(program) && earlier.written.iter().any(|path| path == script) && own();
     let unread = command.opaque && (SCRIPT_READERS.contains(&program) || of_session());
     let there = || look.is_some_and(|look| look.look(script) == Presence::File);
     (unread && there()).then(|| UnseenRun::of(command, Source::Unseen, true, command.span))
@@ -235,7 +235,7 @@ impl<'c> Patched<'c> {
 
     /// One of them that a shell runs.
     fn run_by(&self, command: &Command, look: Option<&dyn FileOracle>) -> Option<UnseenRun> {
-        let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+        let mut runs = command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
         let there = |path: &str| look.is_none_or(|look| look.look(path) == Presence::File);
         let is_one = |path: &str| self.files.contains(&path) || self.any && !there(path);
         let brought = runs.any(|effect| effect.path.known().is_some_and(is_one));

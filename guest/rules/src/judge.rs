@@ -65,7 +65,7 @@ use super::rule_id::RuleId;
 use super::rules::Guard;
 use super::witness::Witnessed;
 use super::world::{GuardHost, VolatileFiles};
-use crate::call::{Action, Call, Evidence, Field, Kind, Memory, Verdict};
+use crate::call::{Action, Call, Evidence, Field, Memory, ToolKind, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
 const LONGEST_EVIDENCE: usize = 400;
@@ -170,13 +170,13 @@ impl Guard {
         match (&call.command, call.kind) {
             (Some(command), kind) => {
                 let parsed = match kind {
-                    Kind::Write => patch(&command.value, &call.cwd),
+                    ToolKind::Write => patch(&command.value, &call.cwd),
                     _ => shell_text(&command.value, call.shell.as_deref(), &facts),
                 };
                 evaluation.command(command, &parsed, world, look.as_deref());
                 script = Some(parsed);
             }
-            (None, Kind::Shell) => evaluation.native(NativeRule::NoCommand, "", Vec::new()),
+            (None, ToolKind::Shell) => evaluation.native(NativeRule::NoCommand, "", Vec::new()),
             (None, _) => {}
         }
         if let (Some(first), Some(command)) = (&script, &call.command)

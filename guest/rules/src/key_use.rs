@@ -2,7 +2,7 @@
 //! name of such a file, and are none: a query, the key of a setting.
 
 use toolgate_commands::RunForm;
-use toolgate_shell::{Command, Effect, Kind, Named, Word};
+use toolgate_shell::{Command, Effect, EffectKind, Named, Word};
 
 /// Options that name the key that a program works with, in small letters and without dashes before them.
 const KEYS: &[&str] = &[
@@ -104,7 +104,7 @@ fn stores_secret(command: &Command) -> bool {
 
 /// Whether a command only works with what this effect is on, and shows nothing of it.
 pub(crate) fn is_used(command: &Command, effect: &Effect) -> bool {
-    if !matches!(effect.kind, Kind::Read | Kind::Mention) {
+    if !matches!(effect.kind, EffectKind::Read | EffectKind::Mention) {
         return false;
     }
     let Some(program) = command.program() else { return false };
@@ -116,9 +116,9 @@ pub(crate) fn is_used(command: &Command, effect: &Effect) -> bool {
         "openssl" if words(command).any(|word| word == "-keyout") => false,
         "kubectl" | "oc" if words(command).any(|word| word == "create") => false,
         _ if effect.used => true,
-        "openssl" => effect.kind == Kind::Read && shows_public(command),
+        "openssl" => effect.kind == EffectKind::Read && shows_public(command),
         _ => {
-            effect.kind == Kind::Mention
+            effect.kind == EffectKind::Mention
                 && runs_nothing(program)
                 && option_of(command, effect).is_some_and(|name| KEYS.contains(&name.as_str()))
         }
@@ -131,7 +131,7 @@ pub(crate) fn is_no_disclosure(command: &Command, effect: &Effect) -> bool {
     if is_used(command, effect) {
         return true;
     }
-    if effect.kind != Kind::Mention || effect.named != Named::Word {
+    if effect.kind != EffectKind::Mention || effect.named != Named::Word {
         return false;
     }
     let named = option_of(command, effect);
@@ -149,7 +149,7 @@ fn is_setting(command: &Command) -> bool {
 
 /// Whether chmod leaves a file to its owner alone: `chmod 600 KEY`, `chmod go-rwx KEY`.
 pub(crate) fn is_tightened(command: &Command, effect: &Effect) -> bool {
-    if effect.kind != Kind::Mode || command.program() != Some("chmod") {
+    if effect.kind != EffectKind::Mode || command.program() != Some("chmod") {
         return false;
     }
     let known: Option<Vec<&str>> = command.words.iter().skip(1).map(Word::known).collect();

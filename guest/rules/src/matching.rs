@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use toolgate_shell::{
-    Command, Effect, FileAction, FileOracle, Joiner, Kind, Named, Presence, Runs, Script, Span, Value, Why, Word,
+    Command, Effect, EffectKind, FileAction, FileOracle, Joiner, Named, Presence, Runs, Script, Span, Value, Why, Word,
 };
 
 use super::glob::{in_plain_words, known_part};
@@ -249,14 +249,17 @@ impl Made {
     fn of(commands: &[Command]) -> Self {
         let mut found = Made { made: FxHashMap::default(), put: FxHashMap::default(), anywhere: None };
         for (index, command) in commands.iter().enumerate() {
-            let moves = command.effects.iter().any(|effect| effect.kind == Kind::Move);
+            let moves = command.effects.iter().any(|effect| effect.kind == EffectKind::Move);
             for effect in &command.effects {
                 if let Value::Known(path) = &effect.path
-                    && matches!(effect.kind, Kind::Create | Kind::Write | Kind::Append | Kind::Link)
+                    && matches!(
+                        effect.kind,
+                        EffectKind::Create | EffectKind::Write | EffectKind::Append | EffectKind::Link
+                    )
                 {
                     found.made.entry(path.clone()).or_insert(index);
                 }
-                if moves || effect.kind == Kind::Link {
+                if moves || effect.kind == EffectKind::Link {
                     match effect.path.known() {
                         Some(path) => {
                             found.put.entry(PathBuf::from(path)).or_insert(index);
@@ -339,7 +342,8 @@ impl<'a> MatchInput<'a> {
         let command = self.command;
         let mut found: Vec<Cow<'_, str>> =
             self.scene.contents.iter().map(|field| field.value.as_str().into()).collect();
-        let writes = |effect: &Effect| matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create);
+        let writes =
+            |effect: &Effect| matches!(effect.kind, EffectKind::Write | EffectKind::Append | EffectKind::Create);
         if command.effects.iter().any(writes) {
             found.extend(command.input().map(Cow::Borrowed));
             if matches!(command.program(), Some("echo" | "printf")) {
@@ -492,7 +496,7 @@ impl<'a> MatchInput<'a> {
         let splits = |other: &Command| other.assignments.iter().any(|(name, _)| name == "IFS");
         let any_splits = || *self.scene.common.splits.get_or_init(|| self.script().commands.iter().any(splits));
         finder.filter(|_| !any_splits()).is_some_and(|finder| {
-            let starts = || finder.effects.iter().filter(|effect| effect.kind == Kind::Read);
+            let starts = || finder.effects.iter().filter(|effect| effect.kind == EffectKind::Read);
             search::names(finder).is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
                 && finder.words.iter().all(|word| word.known().is_some() && !prints(word))
                 && starts().count() > 0
@@ -504,11 +508,12 @@ impl<'a> MatchInput<'a> {
     fn behind_links(&self, effect: &Effect) -> Option<PathZone> {
         let look = self.scene.look?;
         let text = effect.path.text();
-        if !text.starts_with('/') || effect.kind == Kind::Send {
+        if !text.starts_with('/') || effect.kind == EffectKind::Send {
             return None;
         }
         // A link is removed or made itself; what is below it is where it leads to.
-        let itself = matches!(effect.kind, Kind::Delete | Kind::Move | Kind::Link) && !text.ends_with('/');
+        let itself =
+            matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link) && !text.ends_with('/');
         let (fixed, above) = known_part(text);
         let folder = if fixed.len() == text.len() && !itself { fixed } else { above };
         if folder.is_empty() {
@@ -649,8 +654,9 @@ impl<'a> MatchInput<'a> {
             let network = |command: &Command| {
                 command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"))
             };
-            let sends =
-                |command: &Command| command.effects.iter().any(|effect| effect.kind == Kind::Send) || network(command);
+            let sends = |command: &Command| {
+                command.effects.iter().any(|effect| effect.kind == EffectKind::Send) || network(command)
+            };
             sends(self.command) || self.pipeline().1.into_iter().any(sends)
         })
     }
@@ -731,7 +737,7 @@ impl<'a> MatchInput<'a> {
         }
         self.reaches(DependsOn::Text);
         let earlier = || self.script().commands.iter().take(self.index);
-        if earlier().any(|other| makes_around(other, folder, |effect, _| effect.kind == Kind::Link)) {
+        if earlier().any(|other| makes_around(other, folder, |effect, _| effect.kind == EffectKind::Link)) {
             return false;
         }
         let real = self.scene.look.and_then(|look| look.real(folder));
@@ -740,8 +746,9 @@ impl<'a> MatchInput<'a> {
             return false;
         }
         // A worktree shares stashes and branches with its repository, wherever that lies.
-        let is_tree =
-            |effect: &Effect, command: &Command| effect.kind == Kind::Create && effect.folder && adds_worktree(command);
+        let is_tree = |effect: &Effect, command: &Command| {
+            effect.kind == EffectKind::Create && effect.folder && adds_worktree(command)
+        };
         let shares = || {
             let around = self.scene.look.and_then(|look| Worktree::around(real, look));
             around.is_some_and(|tree| !is_named(self.scene.map.place(&tree.repository)))
@@ -1023,13 +1030,15 @@ impl<'a> MatchInput<'a> {
             (Value::Known(path), Some(look)) if look.look(path) == Presence::Absent => {
                 // What was not there and is removed was made by the text, or it is not what somebody thinks it is; or a `cd`
                 // before it has worked, and it is another one.
-                !matches!(effect.kind, Kind::Delete | Kind::Move) || effect.alternative || self.made_before(path)
+                !matches!(effect.kind, EffectKind::Delete | EffectKind::Move)
+                    || effect.alternative
+                    || self.made_before(path)
             }
             (Value::Unknown { why: Why::Temporary, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
             // Nothing is in a folder that is not there, unless the text puts another in its place.
             (Value::Pattern(path) | Value::Unknown { shape: path, .. }, Some(look)) => {
                 let (_, folder) = known_part(path);
-                !matches!(effect.kind, Kind::Delete | Kind::Move)
+                !matches!(effect.kind, EffectKind::Delete | EffectKind::Move)
                     && folder.starts_with('/')
                     && look.look(folder) == Presence::Absent
                     && !self.put_before(folder)
@@ -1040,7 +1049,7 @@ impl<'a> MatchInput<'a> {
 
     /// Whether a word that may name a file names none: nothing is there, and nothing before it makes anything there.
     fn is_nothing(&self, effect: &Effect) -> bool {
-        let (Kind::Mention, Some(look)) = (effect.kind, self.scene.look) else { return false };
+        let (EffectKind::Mention, Some(look)) = (effect.kind, self.scene.look) else { return false };
         let absent = |path: &str| look.look(path) == Presence::Absent;
         effect.path.known().is_some_and(|path| absent(path) && !self.made_before(path) && !self.put_before(path))
     }
@@ -1171,8 +1180,8 @@ pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Mismatch<'static>
 }
 
 /// Whether an effect is one that takes something away or changes it.
-pub(crate) fn is_change(kind: Kind) -> bool {
-    !matches!(kind, Kind::Read | Kind::Mention | Kind::Execute | Kind::Send)
+pub(crate) fn is_change(kind: EffectKind) -> bool {
+    !matches!(kind, EffectKind::Read | EffectKind::Mention | EffectKind::Execute | EffectKind::Send)
 }
 
 /// The folder that holds this one, below the root.
@@ -1207,7 +1216,10 @@ mod tests {
                 for path in ["/p/a", "/p/a/b", "/p/ab", "/p/b/c/d", "/p", "/", "/q", "/q/c", "/q/c/d", "/p/q", "/h", ""]
                 {
                     let makes = |effect: &Effect| {
-                        let makes = matches!(effect.kind, Kind::Create | Kind::Write | Kind::Append | Kind::Link);
+                        let makes = matches!(
+                            effect.kind,
+                            EffectKind::Create | EffectKind::Write | EffectKind::Append | EffectKind::Link
+                        );
                         makes
                             && effect
                                 .path
@@ -1218,8 +1230,8 @@ mod tests {
                     let made = earlier.iter().any(|command| command.effects.iter().any(makes));
                     assert_eq!(subject.made_before(path), made, "{text} {} {path}", subject.index);
                     let put = earlier.iter().any(|command| {
-                        let moves = command.effects.iter().any(|effect| effect.kind == Kind::Move);
-                        let puts = command.effects.iter().filter(|effect| moves || effect.kind == Kind::Link);
+                        let moves = command.effects.iter().any(|effect| effect.kind == EffectKind::Move);
+                        let puts = command.effects.iter().filter(|effect| moves || effect.kind == EffectKind::Link);
                         let here =
                             |effect: &Effect| effect.path.known().is_none_or(|put| Path::new(path).starts_with(put));
                         puts.into_iter().any(here)

@@ -1,6 +1,6 @@
 //! Why a rule does not fire: the first of its conditions that does not hold.
 
-use toolgate_shell::Kind;
+use toolgate_shell::EffectKind;
 
 use super::pattern::Pattern;
 use super::rule::{EffectMatch, Flag};
@@ -97,19 +97,19 @@ fn either<'t>(texts: impl Iterator<Item = &'t str>) -> String {
 }
 
 /// What a command does to a path, for a sentence.
-fn verb(kind: Kind) -> &'static str {
+fn verb(kind: EffectKind) -> &'static str {
     match kind {
-        Kind::Mention => "name",
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Append => "append to",
-        Kind::Create => "create",
-        Kind::Delete => "delete",
-        Kind::Move => "move",
-        Kind::Link | Kind::HardLink => "link",
-        Kind::Mode => "change the mode or owner of",
-        Kind::Execute => "run",
-        Kind::Send => "send",
+        EffectKind::Mention => "name",
+        EffectKind::Read => "read",
+        EffectKind::Write => "write",
+        EffectKind::Append => "append to",
+        EffectKind::Create => "create",
+        EffectKind::Delete => "delete",
+        EffectKind::Move => "move",
+        EffectKind::Link | EffectKind::HardLink => "link",
+        EffectKind::Mode => "change the mode or owner of",
+        EffectKind::Execute => "run",
+        EffectKind::Send => "send",
     }
 }
 
@@ -120,23 +120,26 @@ mod tests {
 
     #[test]
     fn a_miss_names_each_effect_and_place_once() {
-        let wanted = |kinds: &[Kind], places: &[PathZone]| EffectMatch {
+        let wanted = |kinds: &[EffectKind], places: &[PathZone]| EffectMatch {
             kinds: kinds.to_vec(),
             places: places.to_vec(),
             ..EffectMatch::default()
         };
         let cases = [
             (
-                wanted(&[Kind::Mode], &[PathZone::Root, PathZone::System]),
+                wanted(&[EffectKind::Mode], &[PathZone::Root, PathZone::System]),
                 "change the mode or owner of the filesystem root or a system path",
             ),
-            (wanted(&[Kind::Write, Kind::Append, Kind::Write], &[]), "write or append to a matching path"),
             (
-                wanted(&[Kind::Link, Kind::HardLink], &[PathZone::Outside, PathZone::Outside]),
+                wanted(&[EffectKind::Write, EffectKind::Append, EffectKind::Write], &[]),
+                "write or append to a matching path",
+            ),
+            (
+                wanted(&[EffectKind::Link, EffectKind::HardLink], &[PathZone::Outside, PathZone::Outside]),
                 "link a path outside the workspace",
             ),
             (
-                wanted(&[Kind::Delete], &[PathZone::Home, PathZone::Account, PathZone::Outside]),
+                wanted(&[EffectKind::Delete], &[PathZone::Home, PathZone::Account, PathZone::Outside]),
                 "delete a whole home folder, a path in the home folder or a path outside the workspace",
             ),
         ];

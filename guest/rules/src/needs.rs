@@ -1,7 +1,7 @@
 //! What a rule needs of a command at the least, in a few bytes: most rules end here for most commands, without being looked
 //! at. Whether it fires is for `matching` to say.
 
-use toolgate_shell::{Command, Effect, Kind, Word};
+use toolgate_shell::{Command, Effect, EffectKind, Word};
 
 use super::rule::CommandMatcher;
 
@@ -30,9 +30,9 @@ pub(crate) struct CommandTraits {
     words: u64,
 }
 
-const _: () = assert!((Kind::Send as u16) < 16, "each kind has a bit, and this is the last one");
+const _: () = assert!((EffectKind::Send as u16) < 16, "each kind has a bit, and this is the last one");
 
-fn bit(kind: Kind) -> u16 {
+fn bit(kind: EffectKind) -> u16 {
     1 << kind as u16
 }
 
@@ -53,7 +53,7 @@ fn subcommands(all: &[Vec<String>]) -> u64 {
 
 impl Needs {
     pub(crate) fn of(what: &CommandMatcher) -> Self {
-        let kinds = |wanted: &[Kind]| wanted.iter().fold(0, |bits, kind| bits | bit(*kind));
+        let kinds = |wanted: &[EffectKind]| wanted.iter().fold(0, |bits, kind| bits | bit(*kind));
         let open = what.programs.iter().any(|program| program.starts_with('*'));
         let letters = what.programs.iter().fold(0, |bits, program| bits | letter(program));
         Needs {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_a_command_lacks_rules_it_out() {
-        let effects = |kinds: &[Kind]| {
+        let effects = |kinds: &[EffectKind]| {
             let wanted = EffectMatch { kinds: kinds.to_vec(), ..EffectMatch::default() };
             CommandMatcher { effects: vec![wanted], ..CommandMatcher::default() }
         };
@@ -112,10 +112,10 @@ mod tests {
         };
         let cases = [
             ("rm a", CommandMatcher::default(), true),
-            ("rm a", effects(&[Kind::Delete]), true),
-            ("rm a", effects(&[Kind::Move, Kind::Delete]), true),
-            ("rm a", effects(&[Kind::Send]), false),
-            ("echo", effects(&[Kind::Mention]), false),
+            ("rm a", effects(&[EffectKind::Delete]), true),
+            ("rm a", effects(&[EffectKind::Move, EffectKind::Delete]), true),
+            ("rm a", effects(&[EffectKind::Send]), false),
+            ("echo", effects(&[EffectKind::Mention]), false),
             ("rm a", CommandMatcher { via: vec!["sudo".to_owned()], ..CommandMatcher::default() }, false),
             ("rm a", CommandMatcher { unseen: true, ..CommandMatcher::default() }, false),
             ("sh -c \"$(a)\"", CommandMatcher { unseen: true, ..CommandMatcher::default() }, true),

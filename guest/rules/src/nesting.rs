@@ -104,13 +104,13 @@ impl Nesting {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_shell::{Effect, Facts, Kind, Value, parse};
+    use toolgate_shell::{Effect, EffectKind, Facts, Value, parse};
 
     use super::*;
 
     fn command(start: usize, end: usize, via: &[&str]) -> Command {
         let span = Span { start, end };
-        let effect = Effect::new(Kind::Read, Value::Known("/x".to_owned()), span);
+        let effect = Effect::new(EffectKind::Read, Value::Known("/x".to_owned()), span);
         let mut command = Command::of_effects(vec![effect], span, "/");
         command.via = via.iter().map(|name| (*name).to_owned()).collect();
         command

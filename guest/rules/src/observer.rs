@@ -6,7 +6,7 @@ use super::fields;
 use super::pattern::{Pattern, Tried};
 use super::rule::CommandMatcher;
 use super::rule_id::Layer;
-use crate::call::{Call, Kind};
+use crate::call::{Call, ToolKind};
 
 /// How a call has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Observer {
     /// Whether a call of a tool that is no shell is meant.
     pub(crate) fn watches_tool(&self, call: &Call) -> bool {
         let tool = match self.tools.is_empty() {
-            true => !self.paths.is_empty() && call.kind == Kind::Write,
+            true => !self.paths.is_empty() && call.kind == ToolKind::Write,
             false => self.tools.iter().any(|tool| fields::is(tool, call)),
         };
         let any = |patterns: &[Pattern], texts: &[String]| {

@@ -28,7 +28,7 @@ mod observers;
 use std::rc::Rc;
 
 use serde_saphyr::Spanned;
-use toolgate_shell::Kind;
+use toolgate_shell::EffectKind;
 
 pub use self::events::MISSING_KEYS;
 pub use self::observers::{OBSERVER_KEYS, WATCH_KEYS};
@@ -122,24 +122,33 @@ pub const EXEMPTION_KEYS: &[&str] = &["rule", "paths", "pattern", "when"];
 /// The keys of what a program takes.
 pub const PROGRAM_KEYS: &[&str] = &["values", "flags", "words", "abbreviates", "exact"];
 
-const KINDS: &[(&str, &[Kind])] = &[
-    ("read", &[Kind::Read]),
-    ("write", &[Kind::Write]),
-    ("append", &[Kind::Append]),
-    ("create", &[Kind::Create]),
-    ("delete", &[Kind::Delete]),
-    ("move", &[Kind::Move]),
-    ("link", &[Kind::Link]),
-    ("hard-link", &[Kind::HardLink]),
-    ("mode", &[Kind::Mode]),
-    ("execute", &[Kind::Execute]),
-    ("send", &[Kind::Send]),
-    ("mention", &[Kind::Mention]),
+const KINDS: &[(&str, &[EffectKind])] = &[
+    ("read", &[EffectKind::Read]),
+    ("write", &[EffectKind::Write]),
+    ("append", &[EffectKind::Append]),
+    ("create", &[EffectKind::Create]),
+    ("delete", &[EffectKind::Delete]),
+    ("move", &[EffectKind::Move]),
+    ("link", &[EffectKind::Link]),
+    ("hard-link", &[EffectKind::HardLink]),
+    ("mode", &[EffectKind::Mode]),
+    ("execute", &[EffectKind::Execute]),
+    ("send", &[EffectKind::Send]),
+    ("mention", &[EffectKind::Mention]),
     // Content is lost.
-    ("lose", &[Kind::Delete, Kind::Move, Kind::Write, Kind::Link]),
+    ("lose", &[EffectKind::Delete, EffectKind::Move, EffectKind::Write, EffectKind::Link]),
     (
         "change",
-        &[Kind::Delete, Kind::Move, Kind::Write, Kind::Append, Kind::Create, Kind::Link, Kind::HardLink, Kind::Mode],
+        &[
+            EffectKind::Delete,
+            EffectKind::Move,
+            EffectKind::Write,
+            EffectKind::Append,
+            EffectKind::Create,
+            EffectKind::Link,
+            EffectKind::HardLink,
+            EffectKind::Mode,
+        ],
     ),
 ];
 

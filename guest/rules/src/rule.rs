@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use toolgate_shell::{Kind, Variables};
+use toolgate_shell::{EffectKind, Variables};
 
 use super::events::Missing;
 use super::fields::FieldOf;
@@ -248,7 +248,7 @@ pub(crate) struct Flag {
 /// What happens to which paths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EffectMatch {
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<EffectKind>,
     pub(crate) places: Vec<PathZone>,
     /// Globs, as path rules have them.
     pub(crate) paths: Option<Rc<PathRules>>,

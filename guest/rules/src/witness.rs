@@ -17,7 +17,7 @@ use super::pattern::{Pattern, Tried};
 use super::rules::Guard;
 use super::view::View;
 use super::world::{GuardHost, VolatileFiles};
-use crate::call::{Call, Field, Kind};
+use crate::call::{Call, Field, ToolKind};
 
 /// Programs after which a name may stand for another program.
 const RENAMES: &[&str] = &["alias", "hash", "enable", "shopt", "eval", "source", ".", "trap", "autoload", "zmodload"];
@@ -179,18 +179,18 @@ impl Guard {
         subjects: &[MatchInput<'_>],
     ) -> Option<Witnessed<'a>> {
         // A patch is no text that runs.
-        let needed = self.asks_for_events && !self.observers.is_empty() && call.kind != Kind::Write;
+        let needed = self.asks_for_events && !self.observers.is_empty() && call.kind != ToolKind::Write;
         needed.then(|| Witnessed::of(&self.observers, &field.value, script, subjects))
     }
 
     /// The events that a call has written, which has run. Its contents have to be there.
     pub fn witness(&self, call: &Call, outcome: Outcome, world: &mut dyn GuardHost) -> Vec<Entry> {
         let mut entries = match (&call.command, call.kind) {
-            (Some(command), kind) if kind != Kind::Write => self.ran(call, command, outcome, world),
+            (Some(command), kind) if kind != ToolKind::Write => self.ran(call, command, outcome, world),
             _ => Vec::new(),
         };
         entries.extend(self.declared_events(call, world));
-        if call.kind != Kind::Shell {
+        if call.kind != ToolKind::Shell {
             for observer in self.observers.iter().filter(|observer| observer.watches_tool(call)) {
                 // An edit that failed may have changed something.
                 let code = outcome.exit_code.unwrap_or(i32::from(outcome.is_error));

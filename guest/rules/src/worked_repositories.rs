@@ -9,7 +9,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use toolgate_shell::{Command, Effect, FileOracle, Kind, Runs, Script, Value};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Runs, Script, Value};
 
 use super::glob::known_part;
 use super::path_zone::{Map, PathZone, is_elsewhere, is_product};
@@ -95,7 +95,8 @@ impl WorkedRepositories {
     fn real(&self, asked: &Asked<'_>, effect: &Effect, narrow: bool) -> Option<Value> {
         let text = effect.path.text();
         // A link is removed or made itself; what is written goes to where it leads.
-        let itself = matches!(effect.kind, Kind::Delete | Kind::Move | Kind::Link) && !text.ends_with('/');
+        let itself =
+            matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link) && !text.ends_with('/');
         let is_whole = matches!(effect.path, Value::Known(_)) && !itself;
         let known = if is_whole && text.starts_with('/') { text } else { folder_of(&effect.path, narrow) };
         if known.is_empty() || self.puts(asked, known) {
@@ -118,7 +119,7 @@ impl WorkedRepositories {
             // One of the folders in the one that is known.
             None => below(known_part(effect.path.text()).1).is_some_and(|rest| rest.starts_with('/')),
         };
-        let put = |effect: &Effect| matches!(effect.kind, Kind::Move | Kind::Link) && puts(effect);
+        let put = |effect: &Effect| matches!(effect.kind, EffectKind::Move | EffectKind::Link) && puts(effect);
         let mut commands = asked.script.commands.iter().filter(|command| command.runs != Runs::Never);
         commands.any(|command| command.effects.iter().any(put))
     }
@@ -203,16 +204,19 @@ fn begins(command: &Command) -> bool {
 
 /// Whether an effect may put something where nothing was.
 fn makes(effect: &Effect) -> bool {
-    matches!(effect.kind, Kind::Create | Kind::Write | Kind::Append | Kind::Link | Kind::Move)
+    matches!(
+        effect.kind,
+        EffectKind::Create | EffectKind::Write | EffectKind::Append | EffectKind::Link | EffectKind::Move
+    )
 }
 
 /// Whether it changes what is there.
 fn changes(effect: &Effect) -> bool {
-    makes(effect) || effect.kind == Kind::Delete
+    makes(effect) || effect.kind == EffectKind::Delete
 }
 
 fn removes(effect: &Effect) -> bool {
-    matches!(effect.kind, Kind::Delete | Kind::Move)
+    matches!(effect.kind, EffectKind::Delete | EffectKind::Move)
 }
 
 /// Whether whole folders, or whatever fits a pattern, are removed or moved away.

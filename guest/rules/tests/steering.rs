@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use toolgate_rules::call::{Action, Call, Events, Field, Kind, contents};
+use toolgate_rules::call::{Action, Call, Events, Field, ToolKind, contents};
 use toolgate_rules::{Guard, Layer, NoHost, Outcome, override_reason};
 use toolgate_test_support::cases;
 use toolgate_test_support::skip::skip;
@@ -27,10 +27,10 @@ fn call(tool: &str, input: &Value, cwd: &str) -> Call {
     Call {
         tool: tool.to_owned(),
         kind: match tool {
-            "bash" => Kind::Shell,
-            "read" => Kind::Read,
-            "write" | "edit" => Kind::Write,
-            _ => Kind::Other,
+            "bash" => ToolKind::Shell,
+            "read" => ToolKind::Read,
+            "write" | "edit" => ToolKind::Write,
+            _ => ToolKind::Other,
         },
         edits: tool == "edit",
         command: field("command"),

@@ -17,7 +17,7 @@ use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::{Span, Value, Word};
 
 pub use action::FileAction;
-pub use effects::{Effect, Kind, Named};
+pub use effects::{Effect, EffectKind, Named};
 
 /// What a command inside a substitution is found through: its entry in [`Command::via`].
 pub const SUBSTITUTION: &str = "$()";

@@ -19,11 +19,11 @@ pub struct ToolPath<'a> {
 /// `recursive`, and to the last path if it puts them somewhere.
 ///
 /// ```
-/// use toolgate_shell::{Facts, FileAction, Kind, Span, ToolPath, Value, file_action};
+/// use toolgate_shell::{Facts, FileAction, EffectKind, Span, ToolPath, Value, file_action};
 /// let path = ToolPath { text: "~/it's here", span: Span { start: 0, end: 11 } };
 /// let removed = file_action(FileAction::Remove, true, &[path], &Facts::new("/p").home("/h"));
 /// assert!(removed.words.is_empty());
-/// assert_eq!(removed.effects[0].kind, Kind::Delete);
+/// assert_eq!(removed.effects[0].kind, EffectKind::Delete);
 /// assert_eq!(removed.effects[0].path, Value::Known("/h/it's here".into()));
 /// ```
 pub fn file_action(action: FileAction, recursive: bool, paths: &[ToolPath<'_>], facts: &Facts) -> Command {

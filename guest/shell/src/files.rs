@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::command::{Command, Effect, Kind, Runs, Script};
+use crate::command::{Command, Effect, EffectKind, Runs, Script};
 use crate::facts::{Facts, FileOracle, Presence};
 use crate::interpreter::parse;
 use toolgate_shell_syntax::path::is_within;
@@ -78,8 +78,8 @@ pub(crate) fn expected(command: &Command) -> impl Iterator<Item = &Effect> {
 }
 
 /// Whether a file has other content after it, or is there that was not.
-pub(crate) fn writes(kind: Kind) -> bool {
-    matches!(kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link)
+pub(crate) fn writes(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link)
 }
 
 /// The path, if it is certain and no device.

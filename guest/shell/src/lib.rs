@@ -99,9 +99,9 @@ mod succession;
 mod tracker;
 mod wrapper;
 
-pub use program_words::{Operand, ProgramWords};
 pub use command::{
-    Command, Effect, FileAction, Joiner, Kind, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables,
+    Command, Effect, EffectKind, FileAction, Joiner, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script,
+    Variables,
 };
 pub use effect::is_system;
 pub use facts::{Facts, FileOracle, Presence};
@@ -111,6 +111,7 @@ pub use foreign::{ForeignShell, looks_like_powershell};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
 pub use interpreter::{parse, parse_foreign, resolve_word};
 pub use patch::patch;
+pub use program_words::{Operand, ProgramWords};
 pub use shared::{Empty, Shared};
 pub use succession::Succession;
 pub use toolgate_shell_syntax::path::absolute;

@@ -15,14 +15,14 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::command::{Command, Effect, Kind, Named, Script};
+use crate::command::{Command, Effect, EffectKind, Named, Script};
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// What a patch does to one path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Change<'t> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: EffectKind,
     pub(crate) path: &'t str,
     /// Of the path in the text.
     pub(crate) span: Span,
@@ -84,11 +84,11 @@ pub(crate) fn changes(text: &str) -> (Vec<Change<'_>>, Option<String>) {
 
 /// The same where these characters end lines. What is wrong first is told.
 fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> Vec<Change<'t>> {
-    const HEADERS: [(&str, Kind, u8); 4] = [
-        ("*** Add File:", Kind::Write, ADDED),
-        ("*** Update File:", Kind::Write, UPDATED),
-        ("*** Delete File:", Kind::Delete, NONE),
-        (MOVE, Kind::Write, UPDATED),
+    const HEADERS: [(&str, EffectKind, u8); 4] = [
+        ("*** Add File:", EffectKind::Write, ADDED),
+        ("*** Update File:", EffectKind::Write, UPDATED),
+        ("*** Delete File:", EffectKind::Delete, NONE),
+        (MOVE, EffectKind::Write, UPDATED),
     ];
     const MOVE: &str = "*** Move to:";
     const EDGES: [&str; 2] = ["*** Begin Patch", "*** End Patch"];
@@ -118,7 +118,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
         let (before, rest) = whole.split_at(indent + mark.len());
         let rest = rest.strip_suffix("\r\n").or_else(|| rest.strip_suffix(ends)).unwrap_or(rest);
         if mark == MOVE {
-            found.iter_mut().skip(last).for_each(|change| change.kind = Kind::Move);
+            found.iter_mut().skip(last).for_each(|change| change.kind = EffectKind::Move);
         }
         last = found.len();
         let (names, more) = names(rest);
@@ -180,7 +180,7 @@ pub fn patch(text: &str, cwd: &str) -> Script {
             span: change.span,
             recursive: false,
             folder: false,
-            copied: change.kind == Kind::Move,
+            copied: change.kind == EffectKind::Move,
             certain: true,
             alternative: false,
             named: Named::Word,

@@ -140,7 +140,8 @@ impl ProgramWords {
 
     /// Whether any of these options was given, with which the program runs nothing, or one that its spec says so of.
     pub fn runs_nothing(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.has(name)) || self.options.iter().any(|given| given.option.is_some_and(|it| it.help))
+        names.iter().any(|name| self.has(name))
+            || self.options.iter().any(|given| given.option.is_some_and(|it| it.help))
     }
 
     /// The values of these options, by any of their names without dashes.
@@ -187,9 +188,10 @@ mod tests {
         for (text, folder, files, operands) in cases {
             let words: Vec<Word> = text.split(' ').map(|word| Word::new(word, Span::default())).collect();
             let found = ProgramWords::read(words[0].text(), &words[1..]);
-            let own = found.operands.iter().map(|operand| {
-                format!("{}{}", operand.word.text(), if operand.perhaps_value { "?" } else { "" })
-            });
+            let own = found
+                .operands
+                .iter()
+                .map(|operand| format!("{}{}", operand.word.text(), if operand.perhaps_value { "?" } else { "" }));
             assert_eq!(own.collect::<Vec<_>>().join(" "), operands, "{text}");
             assert_eq!(found.folder().map_or("", Word::text), folder, "{text}");
             assert_eq!(found.values(&["f"]).map(Word::text).collect::<Vec<_>>().join(" "), files, "{text}");

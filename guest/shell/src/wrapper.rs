@@ -43,14 +43,14 @@ pub(crate) fn joined(words: &[Word]) -> Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NestedCommand {
     /// What it is.
-    pub kind: Kind,
+    pub kind: NestedKind,
     /// How its surroundings differ.
     pub change: ContextChange,
 }
 
 /// What is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NestedKind {
     /// These words are an argv. `more`: further words are added when it runs.
     Command { words: Vec<Word>, more: bool },
     /// Text for a shell of its own; `args` are `$0`, `$1` and so on.
@@ -185,7 +185,7 @@ impl<'a> Call<'a> {
 }
 
 impl NestedCommand {
-    fn new(kind: Kind, change: &ContextChange) -> Self {
+    fn new(kind: NestedKind, change: &ContextChange) -> Self {
         NestedCommand { kind, change: change.clone() }
     }
 

@@ -1,7 +1,7 @@
 //! What is done once, when the component is packaged.
 
 use super::HEAP;
-use toolgate_rules::call::{Call, Field, Kind};
+use toolgate_rules::call::{Call, Field, ToolKind};
 
 /// Shell texts of the kind that agents run all day.
 const TEXTS: &[&str] = &[
@@ -32,13 +32,13 @@ pub(super) fn everyday() -> impl Iterator<Item = Call> {
         workspace: "/home/user/project".into(),
         ..Call::default()
     };
-    let shell = move |text: &&str| Call { command: Some(field("command", text)), ..call(Kind::Shell) };
+    let shell = move |text: &&str| Call { command: Some(field("command", text)), ..call(ToolKind::Shell) };
     let file = move |kind| Call {
         paths: vec![field("file_path", "/home/user/project/src/main.rs")],
         contents: vec![field("content", "fn main() {\n    println!(\"a\");\n}\n")],
         ..call(kind)
     };
-    TEXTS.iter().map(shell).chain([Kind::Read, Kind::Write, Kind::Search].map(file))
+    TEXTS.iter().map(shell).chain([ToolKind::Read, ToolKind::Write, ToolKind::Search].map(file))
 }
 
 /// How much memory follows what is prepared, in bytes: more than a call needs as a rule, so that the memory need not grow first.

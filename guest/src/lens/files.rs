@@ -7,7 +7,7 @@ use toolgate_shell::{Facts, Files, detect_files, patch};
 
 use super::config::Filter;
 use super::world::{LensHost, PATHS};
-use toolgate_rules::call::Kind;
+use toolgate_rules::call::ToolKind;
 
 /// Longest path that a system can have, in bytes.
 const LONGEST: usize = 4_096;
@@ -18,7 +18,7 @@ pub struct ResultFacts {
     /// The tool's name as the agent spells it.
     pub tool: String,
     /// What the tool does.
-    pub kind: Kind,
+    pub kind: ToolKind,
     /// The shell text, if it ran one; the patch, if it wrote by one.
     pub command: Option<String>,
     /// The paths it worked on, as the agent wrote them.
@@ -33,9 +33,11 @@ impl ResultFacts {
     /// Whether the call says all that it can have written.
     pub(crate) fn says_all(&self) -> bool {
         match self.kind {
-            Kind::Read | Kind::Search | Kind::List | Kind::Fetch => true,
-            Kind::Write => !self.is_error && (self.command.is_some() || self.paths.iter().any(|path| !path.is_empty())),
-            Kind::Shell | Kind::Other => false,
+            ToolKind::Read | ToolKind::Search | ToolKind::List | ToolKind::Fetch => true,
+            ToolKind::Write => {
+                !self.is_error && (self.command.is_some() || self.paths.iter().any(|path| !path.is_empty()))
+            }
+            ToolKind::Shell | ToolKind::Other => false,
         }
     }
 }
@@ -58,7 +60,7 @@ pub(crate) fn written(result: &ResultFacts, home: Option<&str>, bash: bool, worl
         false => format!("{}/{path}", result.cwd.trim_end_matches('/')),
     };
     match (result.kind, &result.command) {
-        (Kind::Shell, Some(command)) if bash => {
+        (ToolKind::Shell, Some(command)) if bash => {
             let mut facts = Facts::new(&result.cwd);
             if let Some(home) = home {
                 facts = facts.home(home);
@@ -68,7 +70,7 @@ pub(crate) fn written(result: &ResultFacts, home: Option<&str>, bash: bool, worl
             }
             detect_files(command, &facts).written
         }
-        (Kind::Write, command) => {
+        (ToolKind::Write, command) => {
             let mut paths: Vec<String> = result.paths.iter().filter(|path| !path.is_empty()).map(under).collect();
             if let Some(text) = command {
                 paths.extend(Files::of(&patch(text, &result.cwd), &Facts::new(&result.cwd)).written);

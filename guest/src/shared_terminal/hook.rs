@@ -207,7 +207,7 @@ mod tests {
         for shell in [Shell::Bash, Shell::Zsh] {
             let command = call::Field { name: "command".into(), value: line(shell, "%5", "$0", 3) };
             let call = call::Call {
-                kind: call::Kind::Shell,
+                kind: call::ToolKind::Shell,
                 command: Some(command),
                 cwd: "/home/user/project".into(),
                 home: Some("/home/user".into()),

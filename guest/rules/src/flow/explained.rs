@@ -1,7 +1,7 @@
 //! What is run unseen, and for which it is known well enough what it is: the set-up that a program prints, the place of a
 //! program or of a file, names out of a list.
 
-use toolgate_shell::{Command, Kind, Value, Why, Word};
+use toolgate_shell::{Command, EffectKind, Value, Why, Word};
 
 use super::sources::source;
 use super::{SCRIPT_READERS, is_computed, is_interpreter};
@@ -284,7 +284,8 @@ fn changes(command: &Command) -> bool {
     // What a build makes somewhere in its project is what it is there for.
     let told = command.effects.iter().filter(|effect| !effect.path.text().ends_with("/**"));
     let mut kinds = told.map(|effect| effect.kind);
-    kinds.any(|kind| !matches!(kind, Kind::Read | Kind::Execute | Kind::Mention)) || source(command).is_some()
+    kinds.any(|kind| !matches!(kind, EffectKind::Read | EffectKind::Execute | EffectKind::Mention))
+        || source(command).is_some()
 }
 
 /// Whether a command prints names of the workspace's files, or the numbers of containers, and nothing else.

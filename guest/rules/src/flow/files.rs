@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgate_shell::{Command, Effect, Kind, Runs, Value};
+use toolgate_shell::{Command, Effect, EffectKind, Runs, Value};
 
 use super::sources::source;
 use super::{UnseenRun, is_interpreter};
@@ -41,7 +41,7 @@ impl<'s> Files<'s> {
     /// Where what an effect is on comes from, if no text shows it.
     fn source(&self, effect: &Effect) -> Option<Source> {
         let path = effect.path.followed_as()?;
-        let forgotten = self.forgotten && effect.kind == Kind::Execute && !self.shown.contains(path);
+        let forgotten = self.forgotten && effect.kind == EffectKind::Execute && !self.shown.contains(path);
         self.tainted.get(path).copied().or((forgotten && !is_installed(path)).then_some(Source::Unseen))
     }
 
@@ -63,7 +63,7 @@ impl<'s> Files<'s> {
     /// Finds where what is fetched or decoded into a file is run from one that is written like it, or that may be it. Two
     /// such may be two files: what is only given to a program tells nothing.
     pub(super) fn run_alike(&self, command: &Command) -> Option<UnseenRun> {
-        let runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+        let runs = command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
         let source = runs.filter_map(|effect| self.source_alike(effect).max(self.source_behind(effect))).max()?;
         Some(UnseenRun::of(command, source, true, command.span))
     }
@@ -89,10 +89,13 @@ impl<'s> Files<'s> {
             let Some(source) = self.source(effect) else { continue };
             // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
             let known = effect.path.followed_as().is_some_and(|path| self.before.contains_key(path));
-            let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
+            let earlier = effect.kind == EffectKind::Execute && (known || self.forgotten);
             // What another command adds to it, or writes to it perhaps, does not make it readable.
-            let fetched = effect.kind == Kind::Execute && source == Source::Downloaded;
-            if earlier || fetched || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
+            let fetched = effect.kind == EffectKind::Execute && source == Source::Downloaded;
+            if earlier
+                || fetched
+                || runs && matches!(effect.kind, EffectKind::Execute | EffectKind::Read | EffectKind::Mention)
+            {
                 found.push(UnseenRun::of(command, source, true, command.span));
                 break;
             }
@@ -104,7 +107,8 @@ impl<'s> Files<'s> {
         let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.
-        let reads = || command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
+        let reads =
+            || command.effects.iter().filter(|effect| matches!(effect.kind, EffectKind::Read | EffectKind::Move));
         let copied = reads().filter_map(|effect| self.tainted.get(effect.path.followed_as()?).copied()).max();
         let alike = reads().filter_map(|effect| self.source_alike(effect)).max();
         self.write_alike(command, own.or(copied).or(alike));
@@ -112,7 +116,7 @@ impl<'s> Files<'s> {
         let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
             let Some(path) = effect.path.followed_as().filter(|_| is_filled(effect.kind)) else { continue };
-            let replaced = effect.kind == Kind::Write && redirected(effect);
+            let replaced = effect.kind == EffectKind::Write && redirected(effect);
             // What a fetch or a decoder writes is not known; what is known was read.
             match (own.or(copied), alike) {
                 (Some(source), _) if !path.starts_with("/dev/") => drop(self.tainted.insert(path, source)),
@@ -134,15 +138,15 @@ impl<'s> Files<'s> {
 }
 
 /// Whether there is something in a file after it that was not before.
-pub(super) fn is_filled(kind: Kind) -> bool {
-    matches!(kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link)
+pub(super) fn is_filled(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link)
 }
 
 /// Whether all that a command prints stands in the text.
 fn prints(command: &Command) -> bool {
     command.program().is_some_and(|program| PRINTERS.contains(&program))
         && command.words.iter().all(|word| word.known().is_some())
-        && command.effects.iter().all(|effect| effect.kind != Kind::Read)
+        && command.effects.iter().all(|effect| effect.kind != EffectKind::Read)
 }
 
 /// Whether a file was installed for all users, at any depth: no call of an agent made it. What the engine takes for a

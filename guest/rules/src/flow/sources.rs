@@ -1,6 +1,6 @@
 //! Commands whose bytes come from elsewhere, or do not look like what they are: downloads and decoders.
 
-use toolgate_shell::{Command, Kind, Word};
+use toolgate_shell::{Command, EffectKind, Word};
 
 use crate::call::Source;
 
@@ -50,7 +50,7 @@ pub(super) fn source(command: &Command) -> Option<Source> {
         return Some(Source::Downloaded);
     }
     let reads_network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
-    if reads_network || command.effects.iter().any(|effect| effect.kind == Kind::Send) {
+    if reads_network || command.effects.iter().any(|effect| effect.kind == EffectKind::Send) {
         return Some(Source::Downloaded);
     }
     DECODE.contains(&program).then_some(Source::Decoded)

@@ -1,6 +1,6 @@
 //! Which files a text writes, for later calls of the session, and which of them are programs of the system by another name.
 
-use toolgate_shell::{Command, Effect, FileOracle, Kind, Value, Why, is_system};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Value, Why, is_system};
 
 use super::files::is_filled;
 use crate::call::Memory;
@@ -47,7 +47,7 @@ impl<'s> Written<'s> {
 
     /// Whether a command runs a program that the text has put there under another name.
     pub(super) fn runs(&self, command: &Command) -> bool {
-        let runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+        let runs = command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
         runs.filter_map(place).any(|path| self.programs.iter().any(|(own, _)| own == path))
     }
 
@@ -99,7 +99,7 @@ impl<'s> Written<'s> {
 fn moves(command: &Command) -> impl Iterator<Item = (&str, &str)> {
     let pairs = command.effects.iter().zip(command.effects.iter().skip(1));
     let moved = pairs.filter(|(from, to)| {
-        from.kind == Kind::Move
+        from.kind == EffectKind::Move
             && from.copied
             && is_filled(to.kind)
             && !to.alternative
@@ -122,7 +122,7 @@ fn fills(effect: &Effect) -> bool {
 
 /// Whether what is there may be in what is written.
 fn is_source(effect: &Effect) -> bool {
-    matches!(effect.kind, Kind::Read | Kind::Move | Kind::HardLink)
+    matches!(effect.kind, EffectKind::Read | EffectKind::Move | EffectKind::HardLink)
 }
 
 /// The path, if it is known and one of a file on a disk.

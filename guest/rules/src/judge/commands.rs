@@ -7,7 +7,7 @@ use toolgate_shell::{Command, Script, Span, Value, Word};
 
 use super::found::Found;
 use super::{Evaluation, Outcome, evidence, native};
-use crate::call::{Evidence, Field, Kind};
+use crate::call::{Evidence, Field, ToolKind};
 use crate::matching::{DependsOn, MatchInput, Purpose, confirmed};
 use crate::mismatch::Mismatch;
 use crate::needs::CommandTraits;
@@ -112,7 +112,7 @@ impl<'a> Evaluation<'a> {
         subject.reaches(DependsOn::Text);
         let here = self.witnessed.as_ref().map(|witnessed| witnessed.before(subject.index)).unwrap_or_default();
         // A patch is no text that runs.
-        let text = self.call.command.as_ref().filter(|_| self.call.kind != Kind::Write);
+        let text = self.call.command.as_ref().filter(|_| self.call.kind != ToolKind::Write);
         // What a tool does stands in none, and is something that runs all the same.
         let source = match subject.command.action {
             Some(_) => Some(""),

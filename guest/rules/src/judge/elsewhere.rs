@@ -3,7 +3,7 @@
 //! Paths mean nothing there, but for what is called the same everywhere: `.env`, `~/.ssh`, `/etc/shadow`. What only uses them
 //! there, copies them or tells their names passes: nobody here sees what is in them.
 
-use toolgate_shell::{Effect, Kind as Deed, Value, Why};
+use toolgate_shell::{Effect, EffectKind, Value, Why};
 
 use super::found::Found;
 use super::touched::{Access, Touched};
@@ -31,7 +31,7 @@ impl Evaluation<'_> {
             return;
         }
         let (guard, home) = (self.guard, self.call.home.as_deref());
-        let shown = |effect: &&Effect| effect.kind == Deed::Read && !effect.copied;
+        let shown = |effect: &&Effect| effect.kind == EffectKind::Read && !effect.copied;
         for effect in found.effects_elsewhere.iter().filter(shown) {
             let covering = guard.covering(&PathQuery::of(&effect.path, home));
             for rule in covering.into_iter().filter(|rule| is_secret(rule)) {

@@ -1,10 +1,10 @@
 //! The rules on the fields of file tools.
 
-use toolgate_shell::{Command, Effect, Kind as Deed, Script, Span, Value, absolute};
+use toolgate_shell::{Command, Effect, EffectKind, Script, Span, Value, absolute};
 
 use super::found::Found;
 use super::{Evaluation, evidence, tilde};
-use crate::call::{Call, Evidence, Field, Kind};
+use crate::call::{Call, Evidence, Field, ToolKind};
 use crate::declared::Declared;
 use crate::matching::{MatchInput, ScriptContext};
 use crate::mismatch::Mismatch;
@@ -30,7 +30,7 @@ impl<'a> Evaluation<'a> {
     ) {
         let (guard, call) = (self.guard, self.call);
         let rules = || guard.active().flat_map(Part::field_rules);
-        if call.kind == Kind::Shell || rules().next().is_none() {
+        if call.kind == ToolKind::Shell || rules().next().is_none() {
             return;
         }
         let bare = Command::of_effects(Vec::new(), Span::default(), &call.cwd);
@@ -139,7 +139,7 @@ fn paths<'a>(
         let span = Span { start: 0, end: field.value.len() };
         found.push((field, span, absolute(&tilde(&field.value, call), &call.cwd)));
     }
-    let changes = |effect: &&Effect| !matches!(effect.kind, Deed::Read | Deed::Mention);
+    let changes = |effect: &&Effect| !matches!(effect.kind, EffectKind::Read | EffectKind::Mention);
     let effects = script.into_iter().flat_map(|script| &script.commands).flat_map(|command| &command.effects);
     for effect in effects.filter(changes) {
         if let (Some(field), Value::Known(path)) = (&call.command, &effect.path) {

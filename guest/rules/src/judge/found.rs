@@ -60,7 +60,7 @@ impl Trial {
 
 #[cfg(test)]
 mod tests {
-    use crate::call::{Call, Field, Kind};
+    use crate::call::{Call, Field, ToolKind};
     use crate::rule_id::RuleId;
     use crate::{Guard, NoHost};
 
@@ -92,7 +92,7 @@ mod tests {
         let mut found = 0;
         for text in told.chain(unset) {
             let call = Call {
-                kind: Kind::Shell,
+                kind: ToolKind::Shell,
                 command: Some(Field { name: "command".into(), value: text.to_owned() }),
                 cwd: "/home/dev/project".into(),
                 home: Some("/home/dev".into()),

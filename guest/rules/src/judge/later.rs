@@ -4,11 +4,11 @@
 //! that begin with ```` ```! ````, `hooks` in front matter), of OpenCode (`` !`CMD` ``), of Gemini CLI and Qwen Code (`!{CMD}`), of
 //! Droid (commands that begin with `#!`), as of November 2026.
 
-use toolgate_shell::{FileOracle, Kind as Deed, Presence, Span, absolute};
+use toolgate_shell::{EffectKind, FileOracle, Presence, Span, absolute};
 
 use super::found::Found;
 use super::{Evaluation, evidence, tilde};
-use crate::call::{Action, Call, Evidence, Field, FileEffects, Kind, Memory};
+use crate::call::{Action, Call, Evidence, Field, FileEffects, Memory, ToolKind};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
@@ -184,7 +184,7 @@ impl<'a> Evaluation<'a> {
             // What a script writes.
             let script = || command.via.last().filter(|_| command.words.is_empty()).map(String::as_str);
             let program = command.program().or_else(script).unwrap_or_default();
-            let (formats, patches) = (matches!(program, "echo" | "printf"), self.call.kind == Kind::Write);
+            let (formats, patches) = (matches!(program, "echo" | "printf"), self.call.kind == ToolKind::Write);
             let mut unseen = false;
             let mut text = |text: std::borrow::Cow<'_, str>| {
                 unseen |= formats && has_escapes(&text);
@@ -222,7 +222,7 @@ impl<'a> Evaluation<'a> {
     /// A prompt that a file tool writes.
     pub(super) fn prompt_of_tool(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
         let call = self.call;
-        if call.kind != Kind::Write || call.command.is_some() {
+        if call.kind != ToolKind::Write || call.command.is_some() {
             return;
         }
         for field in &call.paths {
@@ -265,7 +265,7 @@ impl<'a> Evaluation<'a> {
         // What the agent puts in their place is not known.
         let value = command.replace("{{args}}", "\"$ARGUMENTS\"");
         let inner = Call {
-            kind: Kind::Shell,
+            kind: ToolKind::Shell,
             edits: false,
             command: Some(Field { name: "command".to_owned(), value }),
             shell: None,
@@ -285,8 +285,8 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-fn is_written(kind: Deed) -> bool {
-    matches!(kind, Deed::Write | Deed::Append | Deed::Create | Deed::Link)
+fn is_written(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link)
 }
 
 #[cfg(test)]

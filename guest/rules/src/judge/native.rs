@@ -36,7 +36,7 @@ mod unread;
 mod untracked;
 
 use rustc_hash::FxHashSet;
-use toolgate_shell::{Effect, FileOracle, Kind as Deed, Runs, Script, Span, Value, Why};
+use toolgate_shell::{Effect, EffectKind, FileOracle, Runs, Script, Span, Value, Why};
 
 use super::found::Found;
 use super::{Evaluation, evidence, git_recoverable, refs, worktrees};
@@ -285,7 +285,14 @@ impl<'a> Evaluation<'a> {
             let lost = found.effects.iter().find_map(|effect| match &effect.path {
                 Value::Unknown { why: why @ Why::Values(_), shape }
                     if shape.starts_with(Value::HOLE)
-                        && matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link) =>
+                        && matches!(
+                            effect.kind,
+                            EffectKind::Delete
+                                | EffectKind::Move
+                                | EffectKind::Write
+                                | EffectKind::Mode
+                                | EffectKind::Link
+                        ) =>
                 {
                     Some(why)
                 }
@@ -301,7 +308,9 @@ impl<'a> Evaluation<'a> {
 /// Whether an earlier command of the text certainly writes a file, so that nothing of before is lost.
 fn is_made_before(subject: &MatchInput<'_>, path: &str) -> bool {
     let makes = |effect: &Effect| {
-        matches!(effect.kind, Deed::Write | Deed::Create) && effect.certain && effect.path.known() == Some(path)
+        matches!(effect.kind, EffectKind::Write | EffectKind::Create)
+            && effect.certain
+            && effect.path.known() == Some(path)
     };
     let earlier = subject.script().commands.iter().take(subject.index);
     earlier.into_iter().any(|other| other.effects.iter().any(makes))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rustc_hash::FxHashSet;
 use toolgate_shell::{
-    Command, Effect, FileAction, FileOracle, Kind as Deed, Named, SUBSTITUTION, Script, Value, Why, absolute,
+    Command, Effect, EffectKind, FileAction, FileOracle, Named, SUBSTITUTION, Script, Value, Why, absolute,
 };
 
 use super::found::Found;
@@ -13,7 +13,7 @@ use super::touched::{Access, Shown, Touched};
 use super::variables::{is_variables, shown};
 use super::{Evaluation, evidence, tilde};
 use crate::agent_folders;
-use crate::call::{Action, Field, Kind};
+use crate::call::{Action, Field, ToolKind};
 use crate::key_use::{is_tightened, is_used};
 use crate::matching::{DependsOn, MatchInput, is_implied};
 use crate::native_rule::NativeRule;
@@ -96,7 +96,7 @@ impl<'a> Evaluation<'a> {
                     .filter(|other| other.via[found.via.len()] != SUBSTITUTION && other.group != found.group)
                     .any(|other| other.span.start < effect.span.end && effect.span.start < other.span.end)
             };
-            if effect.kind == Deed::Mention && subject.wraps && told() || keeps_to_itself(subject, effect) {
+            if effect.kind == EffectKind::Mention && subject.wraps && told() || keeps_to_itself(subject, effect) {
                 continue;
             }
             // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
@@ -108,7 +108,7 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             // It is given more of them when it runs.
-            if found.more_words && found.program() == Some("find") && effect.kind == Deed::Delete {
+            if found.more_words && found.program() == Some("find") && effect.kind == EffectKind::Delete {
                 let evidence = vec![evidence(command, effect.span)];
                 self.coded_on(NativeRule::RemovePiped, subject, &command.value, world, evidence);
             }
@@ -117,12 +117,12 @@ impl<'a> Evaluation<'a> {
             let unknown = program.is_some_and(|program| program.span != effect.span);
             let access = match effect.kind {
                 _ if unknown => Access::Delete,
-                Deed::Create if effect.folder => Access::MakeFolder,
-                Deed::Read if only_lists(subject) => Access::List,
+                EffectKind::Create if effect.folder => Access::MakeFolder,
+                EffectKind::Read if only_lists(subject) => Access::List,
                 _ if is_used(found, effect) => Access::Use,
                 _ if is_tightened(found, effect) => Access::Tighten,
                 // What is read goes back into the same file.
-                Deed::Read if is_edited(found) => Access::Write,
+                EffectKind::Read if is_edited(found) => Access::Write,
                 _ => access,
             };
             let evidence = evidence(command, effect.span);
@@ -260,7 +260,7 @@ impl<'a> Evaluation<'a> {
         }
         let is_prompt = |path| agent_folders::is_prompt(path, around.home);
         let prompt = built_in && rule.policy == Policy::NoDelete && covered.known().is_some_and(is_prompt);
-        let known_hosts = self.call.kind == Kind::Shell && is_known_hosts(touched, rule);
+        let known_hosts = self.call.kind == ToolKind::Shell && is_known_hosts(touched, rule);
         let asks = touched.possible || rule.ask || may || prompt || known_hosts || shown == Shown::Perhaps;
         Some(if asks { Action::Ask } else { Action::Block })
     }
@@ -393,7 +393,7 @@ impl Covered<'_> {
 }
 
 /// Whether a rule minds that something is done to a path that falls under it.
-fn forbids(rule: &PathRule, access: Access, tool: Kind) -> bool {
+fn forbids(rule: &PathRule, access: Access, tool: ToolKind) -> bool {
     let built_in = rule.layer == Layer::BuiltIn;
     match (rule.policy, access) {
         // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
@@ -401,7 +401,7 @@ fn forbids(rule: &PathRule, access: Access, tool: Kind) -> bool {
         (Policy::ReadOnly, Access::List | Access::Use | Access::Read | Access::Mention) => false,
         // What came with Toolgate keeps secrets, and these give none away.
         (Policy::ZeroAccess, Access::List | Access::Use | Access::Tighten | Access::MakeFolder) => {
-            !built_in || rule.keeps_the_gate || tool != Kind::Shell
+            !built_in || rule.keeps_the_gate || tool != ToolKind::Shell
         }
         (Policy::NoRead, Access::Use) => !built_in,
         (Policy::NoRead, access) => {
@@ -453,7 +453,9 @@ fn keeps_to_itself(subject: &MatchInput<'_>, effect: &Effect) -> bool {
     // What the others print is the configuration with the values in it, or runs somebody else's program.
     const COMPOSED: &[&str] = &["up", "down", "build", "start", "stop", "restart", "ps", "pull", "logs"];
     let named = is_variables(effect.path.text());
-    let Some(program) = found.program().filter(|_| matches!(effect.kind, Deed::Mention | Deed::Read) && named) else {
+    let Some(program) =
+        found.program().filter(|_| matches!(effect.kind, EffectKind::Mention | EffectKind::Read) && named)
+    else {
         return false;
     };
     let words: Vec<&str> = found.words.iter().map(|word| word.value.text()).collect();

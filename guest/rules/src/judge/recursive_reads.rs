@@ -4,7 +4,7 @@
 //! machine it blocks. A rule for a name at any depth, as `.env` is, is left out: such files lie in most workspaces, and
 //! searching or packing one of those is everyday work. It counts where a search picks files by that name.
 
-use toolgate_shell::{Command, Effect, FileAction, FileOracle, Kind as Deed, Runs, Span, Value, Word};
+use toolgate_shell::{Command, Effect, EffectKind, FileAction, FileOracle, Runs, Span, Value, Word};
 
 use super::found::Found;
 use super::touched::{Access, Below, Touched};
@@ -95,11 +95,11 @@ const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
 /// What a command reads with a folder; `None` if nothing that it gives away.
 pub(super) fn read_below(subject: &MatchInput<'_>, effect: &Effect) -> Option<Below> {
     if let Some(action) = subject.command.action {
-        let reads = action != FileAction::List && effect.kind == Deed::Read && effect.recursive;
+        let reads = action != FileAction::List && effect.kind == EffectKind::Read && effect.recursive;
         return reads.then(Below::default);
     }
     let program = subject.command.program()?;
-    if effect.kind == Deed::Mention {
+    if effect.kind == EffectKind::Mention {
         let last = subject.command.words.last().filter(|word| word.span != effect.span);
         return match last {
             _ if PACKS.contains(&program) => Some(Below::default()),
@@ -107,7 +107,7 @@ pub(super) fn read_below(subject: &MatchInput<'_>, effect: &Effect) -> Option<Be
             _ => None,
         };
     }
-    if effect.kind != Deed::Read || !effect.recursive {
+    if effect.kind != EffectKind::Read || !effect.recursive {
         return None;
     }
     if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
@@ -155,7 +155,7 @@ impl Evaluation<'_> {
                     && effects.any(|(effect, place)| {
                         let unnamed = effect.path.text().trim_matches(['/', Value::HOLE]).is_empty();
                         let found = matches!(place, PathZone::Found | PathZone::Unknown) && unnamed;
-                        matches!(effect.kind, Deed::Read | Deed::Send) && found
+                        matches!(effect.kind, EffectKind::Read | EffectKind::Send) && found
                     })
         };
         let readers: Vec<&MatchInput<'_>> = running().filter(reads).collect();
@@ -179,7 +179,9 @@ impl Evaluation<'_> {
         let leaves = running().any(|subject| holds_reader(subject.command.span) && subject.sends());
         for search in running() {
             let Some(names) = names_found(search.command) else { continue };
-            for effect in search.command.effects.iter().filter(|effect| effect.kind == Deed::Read && effect.recursive) {
+            for effect in
+                search.command.effects.iter().filter(|effect| effect.kind == EffectKind::Read && effect.recursive)
+            {
                 let mut touched = Touched::new(Access::Read, effect.path.clone(), evidence(field, effect.span));
                 touched.below = Some(Below::new(&names, leaves));
                 self.touched.push(touched);

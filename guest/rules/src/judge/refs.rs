@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use toolgate_shell::{Command, Effect, Joiner, Kind, Presence, RedirectKind, Runs, Word, absolute};
+use toolgate_shell::{Command, Effect, EffectKind, Joiner, Presence, RedirectKind, Runs, Word, absolute};
 
 use super::{Evaluation, evidence};
 use crate::call::Field;
@@ -131,7 +131,7 @@ fn is_own(name: &str) -> bool {
 /// Whether all that is removed is what other programs keep below `.git`, beside git's own.
 pub(super) fn is_others(rule: &Rule, subject: &MatchInput<'_>) -> bool {
     let is_others = |effect: &Effect| {
-        let path = effect.path.known().filter(|_| matches!(effect.kind, Kind::Delete | Kind::Move));
+        let path = effect.path.known().filter(|_| matches!(effect.kind, EffectKind::Delete | EffectKind::Move));
         let name =
             path.and_then(|path| path.split_once("/.git/")).map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
         name.is_some_and(|name| !name.is_empty() && !is_own(name))
@@ -238,7 +238,7 @@ impl Evaluation<'_> {
 pub(super) fn is_of_other_repository(subject: &MatchInput<'_>) -> bool {
     let spent = |place: PathZone| matches!(place, PathZone::Temporary | PathZone::TemporaryRoot);
     let effects = subject.command.effects.iter().zip(subject.places());
-    let written = effects.filter(|(effect, place)| effect.kind == Kind::Write && !spent(**place));
+    let written = effects.filter(|(effect, place)| effect.kind == EffectKind::Write && !spent(**place));
     let roots = written.filter_map(|(effect, _)| {
         let root = effect.path.text().strip_suffix("/**")?;
         (!root.ends_with("/.git") && root.starts_with('/')).then_some(root)

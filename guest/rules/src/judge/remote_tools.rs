@@ -8,7 +8,7 @@ use toolgate_shell::{Command, Script, Span, Word};
 
 use super::Evaluation;
 use super::found::Found;
-use crate::call::{Action, Call, Evidence, Field, FileEffects, Kind, Memory};
+use crate::call::{Action, Call, Evidence, Field, FileEffects, Memory, ToolKind};
 use crate::matching::ScriptContext;
 use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
@@ -191,7 +191,7 @@ impl Evaluation<'_> {
         let call = self.call;
         let words = words_of(&call.tool);
         // The tools of agents themselves are one word, or have no server before them.
-        if call.kind == Kind::Shell || call.inputs.is_empty() && !call.tool.contains(['_', '-', ':', '.', '/']) {
+        if call.kind == ToolKind::Shell || call.inputs.is_empty() && !call.tool.contains(['_', '-', ':', '.', '/']) {
             return;
         }
         for command in commands(&words, &call.inputs) {
@@ -206,7 +206,7 @@ impl Evaluation<'_> {
     fn said(&mut self, command: &str, world: &mut dyn GuardHost) {
         let field = Field { name: "command".to_owned(), value: command.to_owned() };
         let inner = Call {
-            kind: Kind::Shell,
+            kind: ToolKind::Shell,
             edits: false,
             command: Some(field),
             shell: None,

@@ -1,10 +1,10 @@
 //! What file tools name in the fields of their input.
 
-use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Script, Span, Value, absolute};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Script, Span, Value, absolute};
 
 use super::touched::{Access, Below, Touched};
 use super::{Evaluation, evidence, tilde};
-use crate::call::{Evidence, Field, Kind};
+use crate::call::{Evidence, Field, ToolKind};
 use crate::matching::ScriptContext;
 use crate::world::GuardHost;
 
@@ -13,16 +13,16 @@ impl<'a> Evaluation<'a> {
     pub(super) fn input_paths(&mut self) {
         let call = self.call;
         let access = match call.kind {
-            Kind::Read | Kind::Search => Access::Read,
-            Kind::List => Access::List,
-            Kind::Write => Access::Write,
-            Kind::Shell | Kind::Fetch | Kind::Other => Access::Mention,
+            ToolKind::Read | ToolKind::Search => Access::Read,
+            ToolKind::List => Access::List,
+            ToolKind::Write => Access::Write,
+            ToolKind::Shell | ToolKind::Fetch | ToolKind::Other => Access::Mention,
         };
         // Which names a search is limited to; the tools of agents look into hidden folders as well.
         let globs = call.globs.iter().filter(|field| !field.value.starts_with('!'));
         let globs: Vec<String> = globs.flat_map(|field| alternatives(&field.value)).collect();
         let globs: Vec<&str> = globs.iter().map(String::as_str).collect();
-        let below = || (call.kind == Kind::Search).then(|| Below::new(&globs, false));
+        let below = || (call.kind == ToolKind::Search).then(|| Below::new(&globs, false));
         let whole = |field: &Field| evidence(field, Span { start: 0, end: field.value.len() });
         for field in &call.paths {
             let text = tilde(&field.value, call);
@@ -32,7 +32,7 @@ impl<'a> Evaluation<'a> {
             self.touched.push(Touched { written, below: below(), ..Touched::new(access, path, whole(field)) });
         }
         let base = call.paths.first().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
-        if base.is_none() && matches!(call.kind, Kind::Search | Kind::List) {
+        if base.is_none() && matches!(call.kind, ToolKind::Search | ToolKind::List) {
             let evidence = Evidence { field: "cwd".into(), start: 0, end: call.cwd.len(), text: call.cwd.clone() };
             let path = Value::Known(absolute("", &call.cwd));
             self.touched.push(Touched { below: below(), ..Touched::new(access, path, evidence) });
@@ -54,7 +54,7 @@ impl<'a> Evaluation<'a> {
     /// Has later calls know which files a tool writes.
     pub(super) fn remember_paths(&mut self, look: Option<&dyn FileOracle>) {
         let call = self.call;
-        if !matches!(call.kind, Kind::Write | Kind::Other) {
+        if !matches!(call.kind, ToolKind::Write | ToolKind::Other) {
             return;
         }
         let paths = call.paths.iter().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
@@ -67,9 +67,9 @@ impl<'a> Evaluation<'a> {
     pub(super) fn tool(&mut self, world: &mut dyn GuardHost, look: Option<&dyn FileOracle>) {
         let call = self.call;
         let kind = match call.kind {
-            Kind::Read | Kind::Search | Kind::List => Deed::Read,
-            Kind::Write => Deed::Write,
-            Kind::Shell | Kind::Fetch | Kind::Other => Deed::Mention,
+            ToolKind::Read | ToolKind::Search | ToolKind::List => EffectKind::Read,
+            ToolKind::Write => EffectKind::Write,
+            ToolKind::Shell | ToolKind::Fetch | ToolKind::Other => EffectKind::Mention,
         };
         for field in &call.paths {
             let path = absolute(&tilde(&field.value, call), &call.cwd);
@@ -81,7 +81,7 @@ impl<'a> Evaluation<'a> {
         // What a search is limited to is read.
         let base = call.paths.first().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
         let base = base.as_deref().unwrap_or(&call.cwd);
-        let globs = call.globs.iter().filter(|field| call.kind == Kind::Search && !field.value.starts_with('!'));
+        let globs = call.globs.iter().filter(|field| call.kind == ToolKind::Search && !field.value.starts_with('!'));
         for field in globs {
             let patterns = alternatives(&field.value);
             let paths = patterns.iter().map(|pattern| Value::Pattern(absolute(&tilde(pattern, call), base)));
@@ -92,7 +92,7 @@ impl<'a> Evaluation<'a> {
     /// The rules about effects, on what is done to these paths of a field.
     fn done(
         &mut self,
-        kind: Deed,
+        kind: EffectKind,
         paths: Vec<Value>,
         field: &Field,
         world: &mut dyn GuardHost,

@@ -1,6 +1,6 @@
 //! What a call touches, as path rules are asked about it.
 
-use toolgate_shell::{Kind as Deed, Value};
+use toolgate_shell::{EffectKind, Value};
 
 use crate::call::Evidence;
 
@@ -31,15 +31,17 @@ pub(super) enum Access {
 
 impl Access {
     /// None for what does not happen to a path here.
-    pub(super) fn of(deed: Deed) -> Option<Self> {
+    pub(super) fn of(deed: EffectKind) -> Option<Self> {
         match deed {
-            Deed::Mention | Deed::Execute => Some(Access::Mention),
-            Deed::Read => Some(Access::Read),
-            Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
-            Deed::HardLink => Some(Access::HardLink),
-            Deed::Move => Some(Access::Move),
-            Deed::Delete => Some(Access::Delete),
-            Deed::Send => None,
+            EffectKind::Mention | EffectKind::Execute => Some(Access::Mention),
+            EffectKind::Read => Some(Access::Read),
+            EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link | EffectKind::Mode => {
+                Some(Access::Write)
+            }
+            EffectKind::HardLink => Some(Access::HardLink),
+            EffectKind::Move => Some(Access::Move),
+            EffectKind::Delete => Some(Access::Delete),
+            EffectKind::Send => None,
         }
     }
 }

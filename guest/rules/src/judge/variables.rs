@@ -3,7 +3,9 @@
 //! Counting its lines, listing its names, keeping it beside another worktree and running tests with it show nothing. What may
 //! show a value asks, and what does is blocked by the path rules.
 
-use toolgate_shell::{Command, Effect, FileAction, Joiner, Kind, Presence, Redirect, Runs, Value, Word, absolute};
+use toolgate_shell::{
+    Command, Effect, EffectKind, FileAction, Joiner, Presence, Redirect, Runs, Value, Word, absolute,
+};
 
 use super::touched::Shown;
 use super::{Evaluation, evidence};
@@ -22,7 +24,7 @@ pub(super) fn is_variables(path: &str) -> bool {
 
 /// Whether a command of this text shows what is in the file of variables that it works on.
 pub(super) fn shown(subject: &MatchInput<'_>, effect: &Effect, text: &str, world: &mut dyn GuardHost) -> Shown {
-    let works = matches!(effect.kind, Kind::Read | Kind::Mention | Kind::Execute | Kind::Move);
+    let works = matches!(effect.kind, EffectKind::Read | EffectKind::Mention | EffectKind::Execute | EffectKind::Move);
     if !works || !effect.path.known().is_some_and(is_variables) {
         return Shown::Yes;
     }
@@ -226,7 +228,7 @@ fn used_later(subject: &MatchInput<'_>) -> Shown {
     for command in after.filter(|command| command.runs != Runs::Never && !is_set(command)) {
         let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
         let unknown = command.words.iter().any(|word| matches!(word.value, Value::Unknown { .. }));
-        let sends = command.effects.iter().any(|effect| effect.kind == Kind::Send);
+        let sends = command.effects.iter().any(|effect| effect.kind == EffectKind::Send);
         let has = |names: &[&str]| subject.read(command).is_some_and(|found| found.has(names));
         let bare = || subject.read(command).is_some_and(|found| found.operands.is_empty());
         let lists = match command.program() {
@@ -270,7 +272,7 @@ fn kept(subject: &MatchInput<'_>, of: &Effect) -> Shown {
         };
         name.is_some_and(|path| !served(path)) && inside
     };
-    let sends = subject.command.effects.iter().any(|effect| effect.kind == Kind::Send);
+    let sends = subject.command.effects.iter().any(|effect| effect.kind == EffectKind::Send);
     let all = made.clone().count() > 0 && made.all(|(effect, place)| stays(effect, *place));
     if all && !sends { Shown::No } else { Shown::Yes }
 }
@@ -305,14 +307,14 @@ impl Evaluation<'_> {
                 continue;
             }
             let lost = command.effects.iter().zip(subject.places()).find(|(effect, place)| {
-                matches!(effect.kind, Kind::Delete | Kind::Write)
+                matches!(effect.kind, EffectKind::Delete | EffectKind::Write)
                     && !matches!(place, PathZone::Temporary)
                     && effect.path.known().is_some_and(|path| is_variables(path) && !is_sample(&effect.path))
             });
             let Some((effect, _)) = lost else { continue };
             let found = world.look().map_or(Presence::Unknown, |look| look.look(effect.path.text()));
             let there = match found {
-                Presence::Unknown => effect.kind == Kind::Delete,
+                Presence::Unknown => effect.kind == EffectKind::Delete,
                 found => found != Presence::Absent,
             };
             let path = effect.path.text();
@@ -351,7 +353,7 @@ fn keeps_what_is_there(found: &Invocation<'_>) -> bool {
 
 /// Whether it only runs where the file is not there: `[ -f .env ] || cp .env.example .env`.
 fn is_guarded(subject: &MatchInput<'_>, effect: &Effect, source: &str) -> bool {
-    if effect.kind == Kind::Delete {
+    if effect.kind == EffectKind::Delete {
         return false;
     }
     let Some(before) = subject.index.checked_sub(1).map(|at| &subject.script().commands[at]) else { return false };

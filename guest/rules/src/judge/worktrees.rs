@@ -1,7 +1,7 @@
 //! Worktrees beside the first of their repository that are removed as a whole: nothing is lost with one of which git holds
 //! every file and a branch every commit.
 
-use toolgate_shell::{Effect, FileOracle, Kind, Runs, absolute};
+use toolgate_shell::{Effect, EffectKind, FileOracle, Runs, absolute};
 
 use super::{Evaluation, evidence};
 use crate::call::Field;
@@ -21,7 +21,7 @@ pub(super) fn are_spent(rule: &Rule, subject: &MatchInput<'_>, world: &mut dyn G
     let removed: Vec<&Effect> =
         rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)).map(|(effect, _)| effect).collect();
     let is_spent = |effect: &&Effect| {
-        let Some(path) = effect.path.known().filter(|_| effect.kind == Kind::Delete) else { return false };
+        let Some(path) = effect.path.known().filter(|_| effect.kind == EffectKind::Delete) else { return false };
         is_left_to_git(subject) || subject.is_own_tree(path) && holds_nothing(path, world)
     };
     (1..=TREES).contains(&removed.len()) && removed.iter().all(is_spent)
@@ -56,7 +56,7 @@ impl Evaluation<'_> {
                 continue;
             }
             for (effect, place) in subject.command.effects.iter().zip(subject.places()) {
-                let may_be = effect.kind == Kind::Delete && (effect.recursive || effect.folder);
+                let may_be = effect.kind == EffectKind::Delete && (effect.recursive || effect.folder);
                 let judged = is_elsewhere(*place) || matches!(place, PathZone::Temporary | PathZone::Cache);
                 let Some(path) = effect.path.known().filter(|_| may_be && !judged) else { continue };
                 let name = path.rsplit('/').next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What cases of verdicts have in common: how a call is written down, and what became of it.
 
 use serde_json::Value;
-use toolgate_rules::call::{Action, Call, Field, FileEffects, Kind, Memory, Verdict, inputs};
+use toolgate_rules::call::{Action, Call, Field, FileEffects, Memory, ToolKind, Verdict, inputs};
 
 /// The workspace of every case, and the working directory unless a case says another one.
 pub(crate) const WORKSPACE: &str = "/home/dev/project";
@@ -11,12 +11,12 @@ pub(crate) fn call(case: &Value) -> Call {
     let field = |key: &str| case[key].as_str().map(|value| Field { name: key.to_owned(), value: value.to_owned() });
     Call {
         kind: match case["kind"].as_str() {
-            None | Some("shell") => Kind::Shell,
-            Some("read") => Kind::Read,
-            Some("write") => Kind::Write,
-            Some("search") => Kind::Search,
-            Some("list") => Kind::List,
-            Some("other") => Kind::Other,
+            None | Some("shell") => ToolKind::Shell,
+            Some("read") => ToolKind::Read,
+            Some("write") => ToolKind::Write,
+            Some("search") => ToolKind::Search,
+            Some("list") => ToolKind::List,
+            Some("other") => ToolKind::Other,
             Some(kind) => panic!("unknown kind {kind}"),
         },
         edits: case["edits"] == true,

@@ -4,7 +4,7 @@ use toolgate_shell_syntax::word::{Span, Value};
 
 /// What happens to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum EffectKind {
     /// It is an operand of a program whose effects are not known.
     Mention,
     /// Its content is read.
@@ -35,7 +35,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// What happens.
-    pub kind: Kind,
+    pub kind: EffectKind,
     /// To what: absolute unless unknown. An unknown path keeps its known parts. What is sent to is as written.
     pub path: Value,
     /// The same with `..` still in it, if it has any: behind a link, `..` leads elsewhere than its text says.
@@ -73,7 +73,7 @@ pub enum Named {
 
 impl Effect {
     /// One on this path and nothing below it, which may not happen.
-    pub fn new(kind: Kind, path: Value, span: Span) -> Self {
+    pub fn new(kind: EffectKind, path: Value, span: Span) -> Self {
         Effect {
             kind,
             path,

@@ -3,7 +3,7 @@
 use toolgate_commands::Syntax;
 
 use super::options::{Arg, Args, read};
-use super::{Kind, Mark, ResolvedPath, Run};
+use super::{EffectKind, Mark, ResolvedPath, Run};
 use crate::facts::Presence;
 use crate::wrapper::unbundled;
 use toolgate_shell_syntax::word::{Value, Word};
@@ -13,12 +13,12 @@ fn words(operands: &[Arg]) -> Vec<Word> {
     operands.iter().map(|arg| Word { value: arg.value.clone(), ..Word::new("", arg.span) }).collect()
 }
 
-fn plain(run: &mut Run<'_>, kind: Kind, arg: &Arg) {
+fn plain(run: &mut Run<'_>, kind: EffectKind, arg: &Arg) {
     if arg.known() != Some("-") {
         let place = run.word(arg);
         match kind {
-            Kind::Read => run.reads(&place),
-            Kind::Write => run.writes(&place, false),
+            EffectKind::Read => run.reads(&place),
+            EffectKind::Write => run.writes(&place, false),
             kind => run.add(kind, &place, Mark::possible()),
         }
     }
@@ -29,17 +29,17 @@ fn packed(run: &mut Run<'_>, arg: &Arg, removed: bool) {
     let place = run.word(arg);
     let what = run.at(&place);
     let mark = Mark::certain(!removed && what == Presence::File).recursive(what != Presence::File);
-    run.add(Kind::Read, &place, mark);
+    run.add(EffectKind::Read, &place, mark);
     if removed {
-        run.add(Kind::Delete, &place, Mark::possible().recursive(what != Presence::File));
+        run.add(EffectKind::Delete, &place, Mark::possible().recursive(what != Presence::File));
     }
 }
 
 /// Files that come out of one, and the folders on the way.
 pub(super) fn unpacked(run: &mut Run<'_>, folder: &ResolvedPath) {
-    run.below(Kind::Write, folder);
+    run.below(EffectKind::Write, folder);
     if run.at(folder) == Presence::Absent {
-        run.add(Kind::Create, folder, Mark::possible().folder(true));
+        run.add(EffectKind::Create, folder, Mark::possible().folder(true));
     }
 }
 
@@ -74,8 +74,8 @@ pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
     }
     for given in &args.given {
         match (given.name, &given.value) {
-            ("T" | "X" | "add-file", Some(value)) => plain(run, Kind::Read, value),
-            ("g" | "index-file" | "volno-file", Some(value)) => plain(run, Kind::Write, value),
+            ("T" | "X" | "add-file", Some(value)) => plain(run, EffectKind::Read, value),
+            ("g" | "index-file" | "volno-file", Some(value)) => plain(run, EffectKind::Write, value),
             _ => {}
         }
     }
@@ -120,7 +120,7 @@ pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
         if packs {
             packed(run, operand, removes);
         } else if args.has("d") {
-            plain(run, Kind::Read, operand);
+            plain(run, EffectKind::Read, operand);
         }
     }
 }
@@ -129,10 +129,10 @@ pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
 fn removes_listed(run: &mut Run<'_>, list: &Arg) {
     let path = run.word(list);
     let content = path.known().and_then(|path| run.look.written(path).or_else(|| run.look.held(path)));
-    let Some(content) = content else { return run.listed(Kind::Delete) };
+    let Some(content) = content else { return run.listed(EffectKind::Delete) };
     for name in content.lines().filter(|name| !name.is_empty()) {
         let place = run.place(&Value::Known(name.to_owned()), list.span);
-        run.add(Kind::Delete, &place, Mark::possible().recursive(true));
+        run.add(EffectKind::Delete, &place, Mark::possible().recursive(true));
     }
 }
 
@@ -150,9 +150,9 @@ pub(super) fn zip(run: &mut Run<'_>, operands: &[Arg]) {
             if let Some((_, out)) =
                 text.split_once('=').filter(|(name, _)| matches!(*name, "--out" | "--output-file" | "--logfile-path"))
             {
-                plain(run, Kind::Write, &arg.rest(text.len() - out.len()));
+                plain(run, EffectKind::Write, &arg.rest(text.len() - out.len()));
             } else if let Some(out) = text.strip_prefix("-O").filter(|out| !out.is_empty()) {
-                plain(run, Kind::Write, &arg.rest(text.len() - out.len()));
+                plain(run, EffectKind::Write, &arg.rest(text.len() - out.len()));
             } else if matches!(
                 text,
                 "-b" | "-n" | "-t" | "-tt" | "-P" | "-s" | "-Z" | "-TT" | "--password" | "--temp-path" | "--suffixes"
@@ -161,7 +161,7 @@ pub(super) fn zip(run: &mut Run<'_>, operands: &[Arg]) {
             } else if matches!(text, "-O" | "-lf" | "--out" | "--output-file" | "--logfile-path")
                 && let Some(out) = words.next()
             {
-                plain(run, Kind::Write, out);
+                plain(run, EffectKind::Write, out);
             } else if !text.starts_with("--") {
                 flags.push_str(&text[1..]);
             } else {
@@ -187,7 +187,7 @@ pub(super) fn zip(run: &mut Run<'_>, operands: &[Arg]) {
     }
     // What it reads are the names of the files.
     if flags.contains('@') && flags.contains('m') {
-        run.listed(Kind::Delete);
+        run.listed(EffectKind::Delete);
     }
     for file in files.iter().filter(|_| !flags.contains('d')) {
         packed(run, file, flags.contains('m'));
@@ -209,11 +209,11 @@ pub(super) fn unzip(run: &mut Run<'_>, operands: &[Arg]) {
     let args = listed("unzip", &words(operands));
     run.sure &= args.sure;
     if let Some(archive) = args.operands.first() {
-        plain(run, Kind::Read, archive);
+        plain(run, EffectKind::Read, archive);
         if !run.at(&run.word(archive)).eq(&Presence::File) {
             // It tries the name with an ending too.
             let place = run.suffixed(&run.word(archive), ".zip");
-            run.add(Kind::Read, &place, Mark::possible());
+            run.add(EffectKind::Read, &place, Mark::possible());
         }
         if !args.has_any("l t v Z z p c") {
             let folder = args.value("d").map_or_else(|| run.here(), |folder| run.word(folder));
@@ -229,13 +229,13 @@ pub(super) fn seven_zip(run: &mut Run<'_>, operands: &[Arg]) {
     let (Some(verb), Some(archive)) = (words.next(), words.next()) else { return };
     match verb.known().unwrap_or_default() {
         "x" | "e" => {
-            plain(run, Kind::Read, archive);
+            plain(run, EffectKind::Read, archive);
             let out = operands.iter().find(|arg| arg.shape().starts_with("-o"));
             let folder = out.map_or_else(|| run.here(), |out| run.word(&out.rest(2)));
             unpacked(run, &folder);
         }
-        "l" | "t" => plain(run, Kind::Read, archive),
-        "h" => words.chain([archive]).for_each(|file| plain(run, Kind::Read, file)),
+        "l" | "t" => plain(run, EffectKind::Read, archive),
+        "h" => words.chain([archive]).for_each(|file| plain(run, EffectKind::Read, file)),
         "b" | "i" => {}
         verb => {
             // `-ir!FILE`: included, and in folders too.
@@ -261,15 +261,15 @@ pub(super) fn rar(run: &mut Run<'_>, operands: &[Arg]) {
     let (Some(verb), Some(archive)) = (words.next(), words.next()) else { return };
     match verb.known().unwrap_or_default() {
         "x" | "e" => {
-            plain(run, Kind::Read, archive);
+            plain(run, EffectKind::Read, archive);
             let out = words.next_back().filter(|arg| arg.shape().ends_with('/'));
             let folder = out.map_or_else(|| run.here(), |out| run.word(out));
             unpacked(run, &folder);
         }
-        "l" | "lb" | "t" | "v" | "p" => plain(run, Kind::Read, archive),
+        "l" | "lb" | "t" | "v" | "p" => plain(run, EffectKind::Read, archive),
         _ => {
             words.for_each(|file| packed(run, file, false));
-            plain(run, Kind::Write, archive);
+            plain(run, EffectKind::Write, archive);
         }
     }
 }
@@ -311,12 +311,12 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
     let keeps = args.has("k") || (stays_by_itself && !args.has("rm"));
     let suffix = args.value("S").and_then(Arg::known);
     if let ("lz4" | "unlz4", [from, to], false) = (*name, operands, only_reads || args.has("m")) {
-        plain(run, Kind::Read, from);
+        plain(run, EffectKind::Read, from);
         if to.known() != Some("-") {
-            plain(run, Kind::Write, to);
+            plain(run, EffectKind::Write, to);
         }
         if args.has("rm") {
-            plain(run, Kind::Delete, from);
+            plain(run, EffectKind::Delete, from);
         }
         return;
     }
@@ -325,10 +325,10 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
         let what = run.at(&place);
         let deep = args.has("r") && what != Presence::File;
         if deep {
-            run.add(Kind::Read, &place, Mark::possible().recursive(true));
+            run.add(EffectKind::Read, &place, Mark::possible().recursive(true));
             if !only_reads {
-                run.below(Kind::Write, &place);
-                run.below(Kind::Delete, &place);
+                run.below(EffectKind::Write, &place);
+                run.below(EffectKind::Delete, &place);
             }
             if what == Presence::Folder {
                 continue;
@@ -357,16 +357,16 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
         // Without -f a link is left alone, and what the facts call a file may be one.
         let certain = !unpacks && args.has("f") && !deep && what == Presence::File && free && !skipped && !place.slash;
         let certain = certain && matches!(*name, "gzip" | "bzip2" | "xz");
-        run.add(Kind::Read, &from, Mark::certain(certain).copied().recursive(false));
+        run.add(EffectKind::Read, &from, Mark::certain(certain).copied().recursive(false));
         if args.value("o").is_some() && args.has("rm") && !only_reads {
-            run.add(Kind::Delete, &from, Mark::possible());
+            run.add(EffectKind::Delete, &from, Mark::possible());
         }
         if only_reads || args.value("o").is_some() || skipped {
             continue;
         }
         run.writes(&to, certain);
         if !keeps {
-            run.add(Kind::Delete, &from, Mark::certain(certain));
+            run.add(EffectKind::Delete, &from, Mark::certain(certain));
         }
     }
 }
@@ -375,7 +375,7 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn cpio(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
     if let Some(archive) = args.value("F") {
-        plain(run, if args.has("o") { Kind::Write } else { Kind::Read }, archive);
+        plain(run, if args.has("o") { EffectKind::Write } else { EffectKind::Read }, archive);
     }
     if args.has("i") && !args.has("t") {
         let here = run.here();
@@ -398,9 +398,9 @@ pub(super) fn pax(run: &mut Run<'_>, operands: &[Arg]) {
     for source in sources {
         let place = run.word(source);
         if args.has("l") && copies {
-            run.add(Kind::HardLink, &place, Mark::possible().recursive(true));
+            run.add(EffectKind::HardLink, &place, Mark::possible().recursive(true));
         }
-        run.add(Kind::Read, &place, Mark::possible().recursive(true));
+        run.add(EffectKind::Read, &place, Mark::possible().recursive(true));
     }
     if let Some(target) = target {
         let folder = run.word(target);
@@ -422,13 +422,13 @@ pub(super) fn ar(run: &mut Run<'_>, operands: &[Arg]) {
     };
     match keys.chars().find(|key| "rqcxtpdmsu".contains(*key)) {
         Some('x') => {
-            archive.into_iter().for_each(|archive| plain(run, Kind::Read, archive));
+            archive.into_iter().for_each(|archive| plain(run, EffectKind::Read, archive));
             let here = run.here();
             unpacked(run, &here);
         }
-        Some('t' | 'p') => archive.into_iter().for_each(|archive| plain(run, Kind::Read, archive)),
+        Some('t' | 'p') => archive.into_iter().for_each(|archive| plain(run, EffectKind::Read, archive)),
         Some(key) => {
-            archive.into_iter().for_each(|archive| plain(run, Kind::Write, archive));
+            archive.into_iter().for_each(|archive| plain(run, EffectKind::Write, archive));
             let packs = !matches!(key, 'd' | 'm' | 's');
             files.iter().filter(|_| packs).for_each(|file| packed(run, file, false));
         }

@@ -1,7 +1,7 @@
 //! Compilers, build tools, package managers and formatters: files whose names follow from others, or from a project.
 
 use super::options::Arg;
-use super::{Kind, Mark, ResolvedPath, Run, last_name};
+use super::{EffectKind, Mark, ResolvedPath, Run, last_name};
 use crate::facts::Presence;
 use toolgate_shell_syntax::word::Value;
 
@@ -29,7 +29,7 @@ pub(super) fn derived(run: &mut Run<'_>, place: &ResolvedPath) {
         Value::Known(text) => Value::Pattern(super::escaped(text)),
         value => value.clone(),
     };
-    run.add(Kind::Write, &ResolvedPath { value, ..place.clone() }, Mark::possible());
+    run.add(EffectKind::Write, &ResolvedPath { value, ..place.clone() }, Mark::possible());
 }
 
 /// Its operands are read.
@@ -55,12 +55,12 @@ fn linker_map(run: &mut Run<'_>) {
 
 /// `cargo vendor [FOLDER]` empties the folder first.
 pub(super) fn vendor(run: &mut Run<'_>, operands: &[Arg]) {
-    run.implied(Kind::Write, "Cargo.lock");
-    let Some(folder) = operands.first() else { return run.implied(Kind::Write, "vendor/**") };
+    run.implied(EffectKind::Write, "Cargo.lock");
+    let Some(folder) = operands.first() else { return run.implied(EffectKind::Write, "vendor/**") };
     let place = run.word(folder);
-    run.below(Kind::Write, &place);
+    run.below(EffectKind::Write, &place);
     if !run.args.has("no-delete") && run.at(&place) != Presence::Absent {
-        run.add(Kind::Delete, &place, Mark::possible().recursive(true));
+        run.add(EffectKind::Delete, &place, Mark::possible().recursive(true));
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn compile(run: &mut Run<'_>, operands: &[Arg]) {
     if !args.has("o") {
         match args.has_any("c S") {
             true => operands.iter().for_each(|source| beside(run, source, if args.has("c") { ".o" } else { ".s" })),
-            false => run.implied(Kind::Write, "a.out"),
+            false => run.implied(EffectKind::Write, "a.out"),
         }
     }
     if args.has_any("MD MMD") && !args.has("MF") {
@@ -100,7 +100,7 @@ pub(super) fn assemble(run: &mut Run<'_>, operands: &[Arg]) {
     if matches!(run.name, "nasm" | "yasm") {
         operands.iter().take(1).for_each(|source| beside(run, source, "*"));
     } else {
-        run.implied(Kind::Write, "a.out");
+        run.implied(EffectKind::Write, "a.out");
     }
     if !matches!(run.name, "as" | "gas" | "ld" | "ld.gold" | "ld.lld" | "lld" | "mold" | "gold" | "nasm" | "yasm") {
         operands.iter().for_each(|source| beside(run, source, "*"));
@@ -110,7 +110,7 @@ pub(super) fn assemble(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn rustc(run: &mut Run<'_>, operands: &[Arg]) {
     sources(run, operands);
     if !run.args.has_any("o out-dir print") {
-        run.implied(Kind::Write, "*");
+        run.implied(EffectKind::Write, "*");
     }
 }
 
@@ -121,14 +121,14 @@ pub(super) fn tsc(run: &mut Run<'_>, operands: &[Arg]) {
         return;
     }
     if args.has("init") {
-        return run.implied(Kind::Create, "tsconfig.json");
+        return run.implied(EffectKind::Create, "tsconfig.json");
     }
     if let Some(folder) = args.value("outDir").or_else(|| args.value("outdir")) {
         let folder = run.word(folder);
-        run.below(Kind::Write, &folder);
+        run.below(EffectKind::Write, &folder);
     } else if !args.has_any("outFile outfile") {
         match operands.is_empty() {
-            true => run.implied(Kind::Write, "**"),
+            true => run.implied(EffectKind::Write, "**"),
             false => {
                 for operand in operands {
                     let place = run.word(operand);
@@ -145,13 +145,13 @@ pub(super) fn javac(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(folder) = run.args.value("d") {
         let place = run.word(folder);
         let archive = run.name == "kotlinc" && folder.shape().ends_with(".jar");
-        return if archive { run.writes(&place, false) } else { run.below(Kind::Write, &place) };
+        return if archive { run.writes(&place, false) } else { run.below(EffectKind::Write, &place) };
     }
     for operand in operands {
         let place = run.word(operand);
         if let Some(folder) = run.parent(&place) {
             let any = run.under(&folder, &Value::Pattern("*.class".into()));
-            run.add(Kind::Write, &any, Mark::possible());
+            run.add(EffectKind::Write, &any, Mark::possible());
         }
     }
 }
@@ -176,8 +176,8 @@ pub(super) fn generated(run: &mut Run<'_>, operands: &[Arg]) {
         return;
     }
     match run.name {
-        "flex" | "lex" => run.implied(Kind::Write, "lex.yy.c"),
-        "yacc" => run.implied(Kind::Write, "y.*"),
+        "flex" | "lex" => run.implied(EffectKind::Write, "lex.yy.c"),
+        "yacc" => run.implied(EffectKind::Write, "y.*"),
         _ => operands.iter().for_each(|source| beside(run, source, ".tab.*")),
     }
 }
@@ -191,7 +191,7 @@ pub(super) fn esbuild(run: &mut Run<'_>, operands: &[Arg]) {
             run.writes(&place, false);
         } else if text.starts_with("--outdir=") {
             let place = run.word(&operand.rest("--outdir=".len()));
-            run.below(Kind::Write, &place);
+            run.below(EffectKind::Write, &place);
         } else if text.starts_with('-') {
             run.inside(operand);
         } else {
@@ -202,7 +202,7 @@ pub(super) fn esbuild(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 pub(super) fn cargo_format(run: &mut Run<'_>, _: &[Arg]) {
-    let kind = if run.args.has("check") { Kind::Read } else { Kind::Write };
+    let kind = if run.args.has("check") { EffectKind::Read } else { EffectKind::Write };
     run.implied(kind, "**/*.rs");
 }
 
@@ -210,11 +210,11 @@ pub(super) fn cargo_clean(run: &mut Run<'_>, _: &[Arg]) {
     match run.args.value("target-dir") {
         Some(folder) => {
             let place = run.word(folder);
-            run.add(Kind::Delete, &place, Mark::possible().recursive(true));
+            run.add(EffectKind::Delete, &place, Mark::possible().recursive(true));
         }
         None => {
-            run.implied(Kind::Delete, "target");
-            run.implied(Kind::Delete, "target/**");
+            run.implied(EffectKind::Delete, "target");
+            run.implied(EffectKind::Delete, "target/**");
         }
     }
 }
@@ -226,9 +226,9 @@ pub(super) fn virtual_environments(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands.iter().filter(|operand| !operand.shape().starts_with('-')) {
         let place = run.word(operand);
         if cleared {
-            run.add(Kind::Delete, &place, Mark::possible().recursive(true));
+            run.add(EffectKind::Delete, &place, Mark::possible().recursive(true));
         }
-        run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+        run.add(EffectKind::Create, &place, Mark::possible().recursive(true).folder(true));
     }
 }
 
@@ -236,13 +236,13 @@ pub(super) fn virtual_environments(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn new_folder(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(folder) = operands.first() {
         let place = run.word(folder);
-        run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+        run.add(EffectKind::Create, &place, Mark::possible().recursive(true).folder(true));
     }
 }
 
 pub(super) fn virtual_environment(run: &mut Run<'_>, operands: &[Arg]) {
     match operands.is_empty() {
-        true => run.implied(Kind::Create, ".venv/**"),
+        true => run.implied(EffectKind::Create, ".venv/**"),
         false => virtual_environments(run, operands),
     }
 }
@@ -256,20 +256,20 @@ pub(super) fn go_build(run: &mut Run<'_>, operands: &[Arg]) {
                 return;
             }
             match place.slash || run.is_folder(&place) {
-                true => run.below(Kind::Write, &place),
+                true => run.below(EffectKind::Write, &place),
                 false => run.writes(&place, false),
             }
         }
         // It is named after the package, which the words may not say.
-        None => run.implied(Kind::Write, "*"),
+        None => run.implied(EffectKind::Write, "*"),
     }
-    run.implied(Kind::Write, "go.*");
+    run.implied(EffectKind::Write, "go.*");
 }
 
 pub(super) fn go_test(run: &mut Run<'_>, operands: &[Arg]) {
     operands.iter().for_each(|operand| run.mention(operand));
     if run.args.has_any("c cpuprofile memprofile blockprofile mutexprofile") && !run.args.has("o") {
-        run.implied(Kind::Write, "*.test");
+        run.implied(EffectKind::Write, "*.test");
     }
-    run.implied(Kind::Write, "**/testdata/**");
+    run.implied(EffectKind::Write, "**/testdata/**");
 }

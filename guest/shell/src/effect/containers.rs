@@ -1,7 +1,7 @@
 //! Containers and clusters: what of this machine they are given, and what is copied out of them.
 
 use super::options::Arg;
-use super::{Kind, Mark, Run};
+use super::{EffectKind, Mark, Run};
 use crate::facts::Presence;
 use toolgate_shell_syntax::word::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
         // A name without a slash is that of a volume.
         if text.contains('/') || text.starts_with(['.', '~', Value::HOLE]) {
             let place = run.word(&Arg { value: value.value.part(text.to_owned()), ..value.clone() });
-            run.add(Kind::Read, &place, Mark::possible());
+            run.add(EffectKind::Read, &place, Mark::possible());
         }
     }
     operands.iter().for_each(|operand| run.mention(operand));
@@ -52,7 +52,7 @@ pub(super) fn image_build(run: &mut Run<'_>, operands: &[Arg]) {
     let place = run.word(&Arg { value: output.value.part(text[at..end].to_owned()), ..output.clone() });
     match is_file {
         true => run.writes(&place, false),
-        false => run.below(Kind::Write, &place),
+        false => run.below(EffectKind::Write, &place),
     }
 }
 
@@ -80,12 +80,12 @@ pub(super) fn container_copy(run: &mut Run<'_>, operands: &[Arg]) {
         if to.known() != Some("-") {
             let place = run.word(to);
             let into = if run.is_folder(&place) { run.inside_of(&place, from) } else { place };
-            let kind = if run.at(&into) == Presence::Absent { Kind::Create } else { Kind::Write };
+            let kind = if run.at(&into) == Presence::Absent { EffectKind::Create } else { EffectKind::Write };
             run.add(kind, &into, Mark::possible().recursive(true));
         }
     } else if from.known() != Some("-") {
         let place = run.word(from);
         let recursive = run.at(&place) != Presence::File;
-        run.add(Kind::Read, &place, Mark::possible().recursive(recursive));
+        run.add(EffectKind::Read, &place, Mark::possible().recursive(recursive));
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that make, copy, move and remove files.
 
 use super::options::Arg;
-use super::{Kind, Mark, ResolvedPath, Run, has_dots_after_a_name, last_name};
+use super::{EffectKind, Mark, ResolvedPath, Run, has_dots_after_a_name, last_name};
 use crate::facts::Presence;
 use toolgate_shell_syntax::word::{Value, Why};
 
@@ -105,10 +105,10 @@ fn backup(run: &mut Run<'_>, dest: &ResolvedPath) {
     if run.args.has_any("b backup S") && run.at(dest) != Presence::Absent {
         let suffix = run.args.value("S").and_then(Arg::known).unwrap_or("~").to_owned();
         let place = run.suffixed(dest, &suffix);
-        run.add(Kind::Create, &place, Mark::possible());
+        run.add(EffectKind::Create, &place, Mark::possible());
         let here = run.parent(dest).map(|parent| run.under(&parent, &Value::Pattern("*.~*~".into())));
         if let Some(numbered) = here.filter(|_| run.args.has("backup")) {
-            run.add(Kind::Create, &numbered, Mark::possible());
+            run.add(EffectKind::Create, &numbered, Mark::possible());
         }
     }
 }
@@ -117,7 +117,7 @@ fn backup(run: &mut Run<'_>, dest: &ResolvedPath) {
 pub(super) fn copy(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
     let deep = args.has_any("r a archive");
-    let kind = if args.has_any("s symbolic-link l link") { Some(Kind::Link) } else { None };
+    let kind = if args.has_any("s symbolic-link l link") { Some(EffectKind::Link) } else { None };
     let Some((sources, target)) = target(run, operands) else { return alone(run, operands) };
     let several_to_one = sources.len() > 1 && matches!(target, Target::Exactly(_));
     for source in sources {
@@ -144,13 +144,13 @@ pub(super) fn copy(run: &mut Run<'_>, operands: &[Arg]) {
             let recursive = deep && what != Presence::File;
             if std::mem::take(&mut reading) {
                 if args.has_any("l link") {
-                    run.add(Kind::HardLink, &from, Mark::possible().recursive(recursive));
+                    run.add(EffectKind::HardLink, &from, Mark::possible().recursive(recursive));
                 }
-                run.add(Kind::Read, &from, Mark::certain(certain).recursive(recursive).copied());
+                run.add(EffectKind::Read, &from, Mark::certain(certain).recursive(recursive).copied());
             }
             let new = at_dest == Presence::Absent;
             dated |= is_dated_copy(&from, &dest);
-            let kind = kind.unwrap_or(if new || dated || keeps(run) { Kind::Create } else { Kind::Write });
+            let kind = kind.unwrap_or(if new || dated || keeps(run) { EffectKind::Create } else { EffectKind::Write });
             let folder = what == Presence::Folder && new;
             run.add(kind, &dest, Mark::certain(certain).recursive(recursive).folder(folder));
             backup(run, &dest);
@@ -210,7 +210,7 @@ fn saved_as(run: &mut Run<'_>, command: &Arg) {
 fn alone(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         let place = run.word(operand);
-        run.add(Kind::Mention, &place, Mark::possible());
+        run.add(EffectKind::Mention, &place, Mark::possible());
     }
 }
 
@@ -240,10 +240,10 @@ pub(super) fn rename(run: &mut Run<'_>, operands: &[Arg]) {
             let certain = accepted && !gone && run.is_firm(&from) && !spared && !odd && fits(run, &target, &dest);
             let recursive = what != Presence::File;
             if std::mem::take(&mut reading) {
-                run.add(Kind::Move, &from, Mark::certain(certain).recursive(recursive).copied());
+                run.add(EffectKind::Move, &from, Mark::certain(certain).recursive(recursive).copied());
             }
             let new = at_dest == Presence::Absent;
-            let kind = if new || keeps(run) { Kind::Create } else { Kind::Write };
+            let kind = if new || keeps(run) { EffectKind::Create } else { EffectKind::Write };
             let folder = what == Presence::Folder && new;
             run.add(kind, &dest, Mark::certain(certain).recursive(recursive).folder(folder));
             backup(run, &dest);
@@ -282,9 +282,9 @@ pub(super) fn link(run: &mut Run<'_>, operands: &[Arg]) {
                 _ => run.word(source),
             };
             if !symbolic {
-                run.add(Kind::HardLink, &from, Mark::possible());
+                run.add(EffectKind::HardLink, &from, Mark::possible());
             }
-            run.add(Kind::Read, &from, Mark::possible().copied());
+            run.add(EffectKind::Read, &from, Mark::possible().copied());
             let at_dest = run.at(&dest);
             // What the facts call absent may be a link that leads nowhere.
             let free = if force { matches!(at_dest, Presence::Absent | Presence::File) } else { false };
@@ -299,7 +299,7 @@ pub(super) fn link(run: &mut Run<'_>, operands: &[Arg]) {
                 && fits(run, &target, &dest)
                 && !dest.is_below(&run.word(source))
                 && (symbolic || !dest.is_below(&from));
-            run.add(Kind::Link, &dest, Mark::certain(certain));
+            run.add(EffectKind::Link, &dest, Mark::certain(certain));
             backup(run, &dest);
         }
     }
@@ -327,7 +327,7 @@ pub(super) fn mount(run: &mut Run<'_>, operands: &[Arg]) {
             Value::Known(layer)
         };
         let place = run.place(&value, run.span);
-        run.add(Kind::HardLink, &place, Mark::possible().recursive(true));
+        run.add(EffectKind::HardLink, &place, Mark::possible().recursive(true));
     }
     match operands.split_last() {
         Some((target, devices)) if !devices.is_empty() => {
@@ -345,7 +345,7 @@ pub(super) fn mount_again(run: &mut Run<'_>, operands: &[Arg]) {
     };
     for source in sources {
         let place = run.word(source);
-        run.add(Kind::HardLink, &place, Mark::possible().recursive(true));
+        run.add(EffectKind::HardLink, &place, Mark::possible().recursive(true));
     }
     hidden_by_mount(run, target);
 }
@@ -353,7 +353,7 @@ pub(super) fn mount_again(run: &mut Run<'_>, operands: &[Arg]) {
 /// What is below a mounted folder is not what was there.
 fn hidden_by_mount(run: &mut Run<'_>, target: &Arg) {
     let place = run.word(target);
-    run.add(Kind::Link, &place, Mark::possible().recursive(true).folder(true));
+    run.add(EffectKind::Link, &place, Mark::possible().recursive(true).folder(true));
 }
 
 /// `install`
@@ -393,9 +393,9 @@ pub(super) fn install(run: &mut Run<'_>, operands: &[Arg]) {
             let fits = fits(run, &target, &dest) || (leading && reachable(run, &dest));
             let certain = what == Presence::File && !from.slash && run.is_firm(&from) && plain && free && fits;
             if std::mem::take(&mut reading) {
-                run.add(Kind::Read, &from, Mark::certain(certain).copied());
+                run.add(EffectKind::Read, &from, Mark::certain(certain).copied());
             }
-            let kind = if at_dest == Presence::Absent { Kind::Create } else { Kind::Write };
+            let kind = if at_dest == Presence::Absent { EffectKind::Create } else { EffectKind::Write };
             run.add(kind, &dest, Mark::certain(certain));
             backup(run, &dest);
         }
@@ -454,15 +454,15 @@ pub(super) fn missing_folders(run: &mut Run<'_>, place: &ResolvedPath, itself: b
             let exists = |folder: &ResolvedPath| run.at(folder) == Presence::Folder || here.is_below(folder);
             let Some(folder) = next.filter(|folder| !exists(folder)) else { break };
             next = run.parent(&folder);
-            run.add(Kind::Create, &ResolvedPath { unlikely: true, ..folder }, Mark::possible().folder(true));
+            run.add(EffectKind::Create, &ResolvedPath { unlikely: true, ..folder }, Mark::possible().folder(true));
         }
     }
     for folder in above.unwrap_or_default() {
-        run.add(Kind::Create, &folder, Mark::certain(certain).folder(true));
+        run.add(EffectKind::Create, &folder, Mark::certain(certain).folder(true));
     }
     if itself {
         let absent = run.at(place) == Presence::Absent;
-        run.add(Kind::Create, place, Mark::certain(certain && absent).folder(true));
+        run.add(EffectKind::Create, place, Mark::certain(certain && absent).folder(true));
     }
 }
 
@@ -481,7 +481,7 @@ pub(super) fn remove(run: &mut Run<'_>, operands: &[Arg]) {
         };
         let recursive = deep && what != Presence::File;
         let folder = what == Presence::Folder;
-        run.add(Kind::Delete, &place, Mark::certain(certain && !asks).recursive(recursive).folder(folder));
+        run.add(EffectKind::Delete, &place, Mark::certain(certain && !asks).recursive(recursive).folder(folder));
     }
 }
 
@@ -490,7 +490,7 @@ pub(super) fn trash(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         let place = run.word(operand);
         let recursive = run.at(&place) != Presence::File;
-        run.add(Kind::Delete, &place, Mark::possible().recursive(recursive));
+        run.add(EffectKind::Delete, &place, Mark::possible().recursive(recursive));
     }
 }
 
@@ -498,13 +498,13 @@ pub(super) fn trash(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn remove_folders(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         let place = run.word(operand);
-        run.add(Kind::Delete, &place, Mark::possible().folder(true));
+        run.add(EffectKind::Delete, &place, Mark::possible().folder(true));
         if run.args.has_any("p parents") {
             let parts = operand.shape().trim_end_matches('/').matches('/').count().min(MAX_ANCESTORS);
             let mut above = run.parent(&place);
             for _ in 0..parts {
                 let Some(folder) = above else { break };
-                run.add(Kind::Delete, &folder, Mark::possible().folder(true));
+                run.add(EffectKind::Delete, &folder, Mark::possible().folder(true));
                 above = run.parent(&folder);
             }
         }
@@ -516,7 +516,7 @@ pub(super) fn unlink(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         let place = run.word(operand);
         let certain = operands.len() == 1 && run.at(&place) == Presence::File && !place.slash;
-        run.add(Kind::Delete, &place, Mark::certain(certain));
+        run.add(EffectKind::Delete, &place, Mark::certain(certain));
     }
 }
 
@@ -527,9 +527,9 @@ pub(super) fn shred(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
         let place = run.word(operand);
         let certain = plain && run.at(&place) == Presence::File && !place.slash;
-        run.add(Kind::Write, &place, Mark::certain(certain));
+        run.add(EffectKind::Write, &place, Mark::certain(certain));
         if removes {
-            run.add(Kind::Delete, &place, Mark::certain(certain));
+            run.add(EffectKind::Delete, &place, Mark::certain(certain));
         }
     }
 }
@@ -546,12 +546,12 @@ pub(super) fn touch(run: &mut Run<'_>, operands: &[Arg]) {
         match what {
             Presence::File | Presence::Folder => {
                 let certain = plain && !(what == Presence::File && place.slash);
-                run.add(Kind::Write, &place, Mark::certain(certain));
+                run.add(EffectKind::Write, &place, Mark::certain(certain));
             }
-            Presence::Other => run.add(Kind::Write, &place, Mark::possible()),
-            Presence::Absent | Presence::Unknown if keeps => run.add(Kind::Write, &place, Mark::possible()),
+            Presence::Other => run.add(EffectKind::Write, &place, Mark::possible()),
+            Presence::Absent | Presence::Unknown if keeps => run.add(EffectKind::Write, &place, Mark::possible()),
             Presence::Absent | Presence::Unknown => {
-                run.add(Kind::Create, &place, Mark::certain(plain && parent && !place.slash));
+                run.add(EffectKind::Create, &place, Mark::certain(plain && parent && !place.slash));
             }
         }
     }
@@ -566,7 +566,7 @@ pub(super) fn make_folders(run: &mut Run<'_>, operands: &[Arg]) {
             missing_folders(run, &place, true, plain);
         } else {
             let certain = plain && run.at(&place) == Presence::Absent && run.parent_is_folder(&place);
-            run.add(Kind::Create, &place, Mark::certain(certain).folder(true));
+            run.add(EffectKind::Create, &place, Mark::certain(certain).folder(true));
         }
     }
 }
@@ -574,7 +574,7 @@ pub(super) fn make_folders(run: &mut Run<'_>, operands: &[Arg]) {
 fn make(run: &mut Run<'_>, operand: &Arg, certain: bool) {
     let place = run.word(operand);
     let free = run.at(&place) == Presence::Absent && run.parent_is_folder(&place) && !place.slash;
-    run.add(Kind::Create, &place, Mark::certain(free && certain));
+    run.add(EffectKind::Create, &place, Mark::certain(free && certain));
 }
 
 /// `mkfifo`
@@ -622,12 +622,16 @@ pub(super) fn make_temporary(run: &mut Run<'_>, operands: &[Arg]) {
         // `$TMPDIR`, as far as is known.
         _ if operands.is_empty() || args.has_any("t p tmpdir") => {
             let temporary = run.place(&Value::Known("/tmp".into()), run.span);
-            run.add(Kind::Create, &run.under(&temporary, &value), Mark::possible().folder(args.has_any("d directory")));
+            run.add(
+                EffectKind::Create,
+                &run.under(&temporary, &value),
+                Mark::possible().folder(args.has_any("d directory")),
+            );
             ResolvedPath { value: unknown("TMPDIR", &value), ..temporary }
         }
         _ => run.place(&value, run.span),
     };
-    run.add(Kind::Create, &place, Mark::possible().folder(args.has_any("d directory")));
+    run.add(EffectKind::Create, &place, Mark::possible().folder(args.has_any("d directory")));
 }
 
 fn unknown(variable: &str, value: &Value) -> Value {
@@ -642,7 +646,7 @@ pub(super) fn tee(run: &mut Run<'_>, operands: &[Arg]) {
         let place = run.word(operand);
         let certain = run.writable(&place);
         match append {
-            true => run.add(Kind::Append, &place, Mark::certain(certain)),
+            true => run.add(EffectKind::Append, &place, Mark::certain(certain)),
             false => run.writes(&place, certain),
         }
     }
@@ -653,7 +657,7 @@ pub(super) fn sponge(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         let place = run.word(operand);
         match run.args.has("a") {
-            true => run.add(Kind::Append, &place, Mark::possible()),
+            true => run.add(EffectKind::Append, &place, Mark::possible()),
             false => run.writes(&place, false),
         }
     }
@@ -703,7 +707,7 @@ pub(super) fn dd(run: &mut Run<'_>, operands: &[Arg]) {
         let stream = place.known().is_some_and(super::is_stream) || (endless && named("count=").next().is_some());
         plain &= (run.at(&place) == Presence::File && run.is_firm(&place)) || stream;
         let mark = Mark::certain(run.at(&place) == Presence::File);
-        run.add(Kind::Read, &place, if endless || stream { mark } else { mark.copied() });
+        run.add(EffectKind::Read, &place, if endless || stream { mark } else { mark.copied() });
     }
     for output in named("of=") {
         let place = run.word(&output);
@@ -721,7 +725,7 @@ fn prefixed(run: &mut Run<'_>, prefix: Option<&Arg>, default: &str) {
         None => Value::Pattern(format!("{default}*")),
     };
     let place = run.place(&value, prefix.map_or(run.span, |prefix| prefix.span));
-    run.add(Kind::Create, &place, Mark::possible());
+    run.add(EffectKind::Create, &place, Mark::possible());
 }
 
 /// `split FILE PREFIX`
@@ -777,7 +781,7 @@ fn changes_mode(run: &mut Run<'_>, files: &[Arg], certain: bool) {
         let what = run.at(&place);
         let there = matches!(what, Presence::File | Presence::Folder) && !(what == Presence::File && place.slash);
         let recursive = deep && what != Presence::File;
-        run.add(Kind::Mode, &place, Mark::certain(certain && there).recursive(recursive));
+        run.add(EffectKind::Mode, &place, Mark::certain(certain && there).recursive(recursive));
     }
 }
 
@@ -817,10 +821,10 @@ pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
     let several = sources.len() > 1 || place.slash || globs || run.is_folder(&place);
     if matches!(dest.value, Value::Pattern(_)) && !dry {
         // What it finds are sources too, all but the last.
-        run.below(Kind::Write, &place);
+        run.below(EffectKind::Write, &place);
     }
     if several && !far && !dry && !run.is_folder(&place) {
-        run.add(Kind::Create, &place, Mark::possible().folder(true));
+        run.add(EffectKind::Create, &place, Mark::possible().folder(true));
     }
     // What is the same there as in a source becomes a hard link to it.
     let link_dests = args.given.iter().filter(|given| given.name == "link-dest" && !dry && !far);
@@ -831,7 +835,7 @@ pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
         } else {
             run.under(&place, &folder.value)
         };
-        run.add(Kind::HardLink, &folder, Mark::possible().recursive(true));
+        run.add(EffectKind::HardLink, &folder, Mark::possible().recursive(true));
     }
     for source in sources {
         if super::network::is_remote(source) {
@@ -839,7 +843,7 @@ pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
         } else {
             let from = run.word(source);
             let recursive = deep && run.at(&from) != Presence::File;
-            let kind = if args.has("remove-source-files") && !dry { Kind::Move } else { Kind::Read };
+            let kind = if args.has("remove-source-files") && !dry { EffectKind::Move } else { EffectKind::Read };
             run.add(kind, &from, Mark::possible().recursive(recursive).copied());
         }
         if far || dry {
@@ -855,13 +859,13 @@ pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
         } else {
             place.clone()
         };
-        let kind = if run.at(&to) == Presence::Absent { Kind::Create } else { Kind::Write };
+        let kind = if run.at(&to) == Presence::Absent { EffectKind::Create } else { EffectKind::Write };
         run.add(kind, &to, Mark::possible().recursive(deep && what != Presence::File));
     }
     if far {
         run.send(dest);
     } else if !dry && args.has_any("delete del delete-before delete-after delete-during delete-delay delete-excluded") {
-        run.below(Kind::Delete, &place);
+        run.below(EffectKind::Delete, &place);
     }
 }
 
@@ -935,7 +939,7 @@ pub(super) fn history(run: &mut Run<'_>, operands: &[Arg]) {
     if run.args.has("w") {
         run.writes(&place, false);
     } else if run.args.has("a") {
-        run.add(Kind::Append, &place, Mark::possible());
+        run.add(EffectKind::Append, &place, Mark::possible());
     } else {
         run.reads(&place);
     }
@@ -958,9 +962,9 @@ pub(super) fn tmux(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn duplicates(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         let place = run.word(operand);
-        run.add(Kind::Read, &place, Mark::possible().recursive(true));
+        run.add(EffectKind::Read, &place, Mark::possible().recursive(true));
         if run.args.has("d") {
-            run.below(Kind::Delete, &place);
+            run.below(EffectKind::Delete, &place);
         }
     }
 }
@@ -973,11 +977,11 @@ pub(super) fn rename_by(run: &mut Run<'_>, operands: &[Arg]) {
     let dry = run.args.has("n");
     for operand in operands {
         let place = run.word(operand);
-        let kind = if dry { Kind::Mention } else { Kind::Move };
+        let kind = if dry { EffectKind::Mention } else { EffectKind::Move };
         run.add(kind, &place, Mark::possible().recursive(!dry));
         if let Some(folder) = run.parent(&place).filter(|_| !dry) {
             let any = run.under(&folder, &Value::Pattern("*".into()));
-            run.add(Kind::Write, &any, Mark::possible());
+            run.add(EffectKind::Write, &any, Mark::possible());
         }
     }
 }

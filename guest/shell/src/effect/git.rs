@@ -1,7 +1,7 @@
 //! `git`: what its commands do to the work tree, to `.git` and in the network.
 
 use super::options::Arg;
-use super::{Kind, Mark, Named, ResolvedPath, Run, script};
+use super::{EffectKind, Mark, Named, ResolvedPath, Run, script};
 use crate::facts::Presence;
 use toolgate_shell_syntax::path::{absolute, parent};
 use toolgate_shell_syntax::word::{Value, Why};
@@ -34,8 +34,8 @@ pub(super) fn own(run: &mut Run<'_>, _: &[Arg]) {
 /// The same for the repository of this work tree.
 fn own_of(run: &mut Run<'_>, folder: &ResolvedPath) {
     let place = run.under(folder, &Value::Pattern(".git/**".into()));
-    run.add(Kind::Write, &place, Mark::possible());
-    run.add(Kind::Delete, &place, Mark::possible());
+    run.add(EffectKind::Write, &place, Mark::possible());
+    run.add(EffectKind::Delete, &place, Mark::possible());
 }
 
 /// Files, whose contents it may keep in the repository.
@@ -53,8 +53,8 @@ pub(super) fn hash(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn tree(run: &mut Run<'_>, _: &[Arg]) {
     let folder = root(run);
     own_of(run, &folder);
-    run.below(Kind::Write, &folder);
-    run.below(Kind::Delete, &folder);
+    run.below(EffectKind::Write, &folder);
+    run.below(EffectKind::Delete, &folder);
 }
 
 /// Paths after `--`, or all operands if there are only paths.
@@ -63,7 +63,7 @@ fn paths<'w>(run: &Run<'_>, operands: &'w [Arg]) -> Option<&'w [Arg]> {
 }
 
 /// Paths of the work tree. A pathspec may be magic: `:/` and `:(glob)`.
-fn each(run: &mut Run<'_>, kind: Kind, operands: &[Arg], mark: Mark) {
+fn each(run: &mut Run<'_>, kind: EffectKind, operands: &[Arg], mark: Mark) {
     for operand in operands {
         if operand.shape().starts_with(':') {
             let folder = root(run);
@@ -85,7 +85,7 @@ fn each(run: &mut Run<'_>, kind: Kind, operands: &[Arg], mark: Mark) {
 const DEEP: Mark = Mark { certain: false, recursive: true, folder: false, copied: false, used: false };
 
 pub(super) fn add(run: &mut Run<'_>, operands: &[Arg]) {
-    each(run, Kind::Read, operands, DEEP);
+    each(run, EffectKind::Read, operands, DEEP);
     if !run.args.has("n") {
         own(run, operands);
     }
@@ -95,7 +95,7 @@ pub(super) fn commit(run: &mut Run<'_>, operands: &[Arg]) {
     if !run.args.has("dry-run") {
         own(run, operands);
     }
-    each(run, Kind::Read, operands, DEEP);
+    each(run, EffectKind::Read, operands, DEEP);
 }
 
 /// Commands that only show something; operands before `--` may be revisions.
@@ -105,9 +105,9 @@ pub(super) fn inspect(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in before {
         run.mention(operand);
     }
-    each(run, Kind::Read, after, DEEP);
+    each(run, EffectKind::Read, after, DEEP);
     if run.name == "format-patch" && !run.args.has("o") {
-        run.implied(Kind::Write, "*.patch");
+        run.implied(EffectKind::Write, "*.patch");
     }
 }
 
@@ -123,8 +123,8 @@ pub(super) fn apply(run: &mut Run<'_>, operands: &[Arg]) {
         own(run, operands);
     }
     if !run.args.has("cached") {
-        run.implied(Kind::Write, "**");
-        run.implied(Kind::Delete, "**");
+        run.implied(EffectKind::Write, "**");
+        run.implied(EffectKind::Delete, "**");
         applied(run, operands);
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn checkout(run: &mut Run<'_>, operands: &[Arg]) {
     }
     if let Some(after) = paths(run, operands) {
         own(run, operands);
-        return each(run, Kind::Write, after, DEEP);
+        return each(run, EffectKind::Write, after, DEEP);
     }
     // Without `--` the first may be a branch or a path.
     let Some((first, rest)) = operands.split_first() else { return own(run, operands) };
@@ -165,22 +165,22 @@ pub(super) fn checkout(run: &mut Run<'_>, operands: &[Arg]) {
         place.slash || first.shape().contains(['*', ':']) || matches!(named, Presence::File | Presence::Folder);
     if surely_path {
         own(run, operands);
-        return each(run, Kind::Write, operands, DEEP);
+        return each(run, EffectKind::Write, operands, DEEP);
     }
     if !rest.is_empty() {
         own(run, operands);
         run.mention(first);
         if named == Presence::Unknown {
-            each(run, Kind::Write, &operands[..1], DEEP);
+            each(run, EffectKind::Write, &operands[..1], DEEP);
         }
-        return each(run, Kind::Write, rest, DEEP);
+        return each(run, EffectKind::Write, rest, DEEP);
     }
     if named == Presence::Unknown {
         run.mention(first);
     }
     // A file that is gone from the work tree comes back.
     let name = ResolvedPath { value: as_glob(&place.value), ..place };
-    run.add(Kind::Write, &name, Mark::possible());
+    run.add(EffectKind::Write, &name, Mark::possible());
     tree(run, operands);
 }
 
@@ -206,9 +206,9 @@ pub(super) fn clean(run: &mut Run<'_>, operands: &[Arg]) {
     let (here, named): (Vec<Arg>, Vec<Arg>) =
         operands.iter().cloned().partition(|operand| matches!(operand.known(), Some("." | "./")));
     if named.is_empty() || !here.is_empty() {
-        run.implied(Kind::Delete, "**");
+        run.implied(EffectKind::Delete, "**");
     }
-    each(run, Kind::Delete, &named, DEEP);
+    each(run, EffectKind::Delete, &named, DEEP);
 }
 
 /// `git clone ADDRESS FOLDER`
@@ -218,7 +218,7 @@ pub(super) fn clone(run: &mut Run<'_>, operands: &[Arg]) {
         run.send(source);
     } else {
         let from = run.word(source);
-        run.add(Kind::Read, &from, Mark::possible().recursive(true));
+        run.add(EffectKind::Read, &from, Mark::possible().recursive(true));
     }
     let place = match operands.get(1) {
         Some(folder) => run.word(folder),
@@ -236,7 +236,7 @@ pub(super) fn clone(run: &mut Run<'_>, operands: &[Arg]) {
         }
     };
     super::files::missing_folders(run, &place, false, false);
-    run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+    run.add(EffectKind::Create, &place, Mark::possible().recursive(true).folder(true));
 }
 
 pub(super) fn config(run: &mut Run<'_>, operands: &[Arg]) {
@@ -262,10 +262,10 @@ pub(super) fn config(run: &mut Run<'_>, operands: &[Arg]) {
     } else if args.has("global") {
         let value = Value::Unknown { why: Why::Home(String::new()), shape: format!("{}/.gitconfig", Value::HOLE) };
         let place = ResolvedPath { named: Named::No, ..run.place(&value, run.span) };
-        run.add(Kind::Write, &place, Mark::possible());
+        run.add(EffectKind::Write, &place, Mark::possible());
     } else if args.has("system") {
         let place = ResolvedPath { named: Named::No, ..run.place(&Value::Pattern("/etc/gitconfig".into()), run.span) };
-        run.add(Kind::Write, &place, Mark::possible());
+        run.add(EffectKind::Write, &place, Mark::possible());
     } else {
         own(run, operands);
     }
@@ -304,17 +304,17 @@ pub(super) fn init(run: &mut Run<'_>, operands: &[Arg]) {
         Some(folder) => {
             let place = run.word(folder);
             super::files::missing_folders(run, &place, false, false);
-            run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+            run.add(EffectKind::Create, &place, Mark::possible().recursive(true).folder(true));
             place
         }
         None => run.here(),
     };
     let files = if run.args.has("bare") { "**" } else { ".git/**" };
     let place = run.under(&folder, &Value::Pattern(files.into()));
-    run.add(Kind::Create, &place, Mark::possible());
+    run.add(EffectKind::Create, &place, Mark::possible());
     if !run.args.has("bare") {
         let place = run.under(&folder, &Value::Pattern(".git".into()));
-        run.add(Kind::Create, &place, Mark::possible().folder(true));
+        run.add(EffectKind::Create, &place, Mark::possible().folder(true));
     }
 }
 
@@ -338,7 +338,7 @@ pub(super) fn reset(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn restore(run: &mut Run<'_>, operands: &[Arg]) {
     own(run, operands);
     if !run.args.has("S") || run.args.has("W") {
-        each(run, Kind::Write, operands, DEEP);
+        each(run, EffectKind::Write, operands, DEEP);
     }
 }
 
@@ -348,7 +348,7 @@ pub(super) fn remove(run: &mut Run<'_>, operands: &[Arg]) {
     }
     own(run, operands);
     if !run.args.has("cached") {
-        each(run, Kind::Delete, operands, Mark { recursive: run.args.has("r"), ..DEEP });
+        each(run, EffectKind::Delete, operands, Mark { recursive: run.args.has("r"), ..DEEP });
     }
 }
 
@@ -362,14 +362,14 @@ pub(super) fn bundle(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn submodule_add(run: &mut Run<'_>, operands: &[Arg]) {
     clone(run, operands);
     own(run, operands);
-    run.implied(Kind::Write, ".gitmodules");
+    run.implied(EffectKind::Write, ".gitmodules");
 }
 
 pub(super) fn worktree_add(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(folder) = operands.first() {
         let place = run.word(folder);
         super::files::missing_folders(run, &place, false, false);
-        run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+        run.add(EffectKind::Create, &place, Mark::possible().recursive(true).folder(true));
     }
     own(run, operands);
 }
@@ -377,7 +377,7 @@ pub(super) fn worktree_add(run: &mut Run<'_>, operands: &[Arg]) {
 pub(super) fn worktree_remove(run: &mut Run<'_>, operands: &[Arg]) {
     for folder in operands {
         let place = run.word(folder);
-        run.add(Kind::Delete, &place, Mark::possible().recursive(true).folder(true));
+        run.add(EffectKind::Delete, &place, Mark::possible().recursive(true).folder(true));
     }
     own(run, operands);
 }

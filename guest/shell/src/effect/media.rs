@@ -2,7 +2,7 @@
 
 use super::build::{derived, sources};
 use super::options::Arg;
-use super::{Kind, Mark, ResolvedPath, Run};
+use super::{EffectKind, Mark, ResolvedPath, Run};
 use toolgate_shell_syntax::word::Value;
 
 /// `dot`: with `-O` the outputs are named after the inputs.
@@ -12,7 +12,7 @@ pub(super) fn dot(run: &mut Run<'_>, operands: &[Arg]) {
         let place = run.word(operand);
         let place =
             ResolvedPath { value: Value::Pattern(format!("{}.*", super::escaped(place.value.text()))), ..place };
-        run.add(Kind::Write, &place, Mark::possible());
+        run.add(EffectKind::Write, &place, Mark::possible());
     }
 }
 
@@ -21,7 +21,7 @@ pub(super) fn latex(run: &mut Run<'_>, operands: &[Arg]) {
     let folder = run.args.value("output-directory").or_else(|| run.args.value("outdir"));
     let folder = folder.map_or_else(|| run.here(), |folder| run.word(folder));
     let any = run.under(&folder, &Value::Pattern("*".into()));
-    run.add(Kind::Write, &any, Mark::possible());
+    run.add(EffectKind::Write, &any, Mark::possible());
 }
 
 /// Options of ffmpeg without a value.
@@ -65,7 +65,7 @@ pub(super) fn ffmpeg(run: &mut Run<'_>, operands: &[Arg]) {
         if let Some(path) = place.known().filter(|path| path.contains('%')) {
             let glob = super::escaped(path.split('%').next().unwrap_or_default());
             run.add(
-                Kind::Write,
+                EffectKind::Write,
                 &ResolvedPath { value: Value::Pattern(format!("{glob}*")), ..place },
                 Mark::possible(),
             );
@@ -115,7 +115,7 @@ pub(super) fn database(run: &mut Run<'_>, operands: &[Arg]) {
         }
         let beside =
             ResolvedPath { value: Value::Pattern(format!("{}-*", super::escaped(place.value.text()))), ..place };
-        run.add(Kind::Write, &beside, Mark::possible());
+        run.add(EffectKind::Write, &beside, Mark::possible());
     }
 }
 

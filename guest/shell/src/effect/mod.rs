@@ -29,7 +29,7 @@ use toolgate_commands::{FileAction, FileUse, Syntax};
 
 use self::options::{Arg, Args, is_script, read};
 use self::table::Row;
-use crate::command::{Command, Effect, Kind, Named, Redirect, RedirectKind};
+use crate::command::{Command, Effect, EffectKind, Named, Redirect, RedirectKind};
 use crate::facts::{FileOracle, Presence};
 use toolgate_shell_syntax::glob::{escaped, unescaped};
 use toolgate_shell_syntax::path::{absolute, is_within, reopened};
@@ -336,21 +336,21 @@ impl<'a> Run<'a> {
                 if redirect.fd.is_none_or(|fd| fd == 0) {
                     self.given = place.known().map(str::to_owned);
                 }
-                self.add(Kind::Read, &place, Mark::certain(is_file));
+                self.add(EffectKind::Read, &place, Mark::certain(is_file));
                 is_file
             }
             RedirectKind::Write => {
-                self.add(Kind::Write, &place, Mark::certain(writable));
+                self.add(EffectKind::Write, &place, Mark::certain(writable));
                 writable
             }
             RedirectKind::Append => {
-                self.add(Kind::Append, &place, Mark::certain(writable));
+                self.add(EffectKind::Append, &place, Mark::certain(writable));
                 writable
             }
             RedirectKind::ReadWrite => {
-                self.add(Kind::Read, &place, Mark::possible());
+                self.add(EffectKind::Read, &place, Mark::possible());
                 let new = writable && self.at(&place) == Presence::Absent;
-                self.add(Kind::Write, &place, Mark::certain(new));
+                self.add(EffectKind::Write, &place, Mark::certain(new));
                 writable
             }
         };
@@ -362,7 +362,8 @@ impl<'a> Run<'a> {
         match program.known() {
             Some(text) if !text.contains('/') => {}
             _ => {
-                let kind = if program.value.followed_as().is_some() { Kind::Execute } else { Kind::Mention };
+                let kind =
+                    if program.value.followed_as().is_some() { EffectKind::Execute } else { EffectKind::Mention };
                 let place = self.place(&program.value, program.span);
                 self.add(kind, &place, Mark::possible());
             }
@@ -400,15 +401,15 @@ impl<'a> Run<'a> {
                 FileUse::Read | FileUse::ScriptFile => self.reads(&place),
                 FileUse::Key => self.uses(&place),
                 FileUse::Write => self.writes(&place, false),
-                FileUse::Append => self.add(Kind::Append, &place, Mark::possible()),
+                FileUse::Append => self.add(EffectKind::Append, &place, Mark::possible()),
                 FileUse::Below => {
                     if self.at(&place) == Presence::Absent {
-                        self.add(Kind::Create, &place, Mark::possible().folder(true));
+                        self.add(EffectKind::Create, &place, Mark::possible().folder(true));
                     }
-                    self.below(Kind::Write, &place);
+                    self.below(EffectKind::Write, &place);
                 }
-                FileUse::Mention => self.add(Kind::Mention, &place, Mark::possible()),
-                FileUse::Execute => self.add(Kind::Execute, &place, Mark::possible()),
+                FileUse::Mention => self.add(EffectKind::Mention, &place, Mark::possible()),
+                FileUse::Execute => self.add(EffectKind::Execute, &place, Mark::possible()),
                 FileUse::Send => self.send(value),
                 _ => {}
             }
@@ -427,13 +428,13 @@ impl<'a> Run<'a> {
                     let presence = self.at(&place);
                     let deep = recursive && presence != Presence::File;
                     let certain = Mark::certain(presence == Presence::File);
-                    self.add(Kind::Read, &place, certain.recursive(deep));
+                    self.add(EffectKind::Read, &place, certain.recursive(deep));
                     // It ends at the first that is not there.
                     self.sure &= self.name != "cmp" || presence == Presence::File;
                 }
                 if operands.is_empty() && recursive {
                     let here = self.here();
-                    self.add(Kind::Read, &here, Mark::possible().recursive(true));
+                    self.add(EffectKind::Read, &here, Mark::possible().recursive(true));
                 }
             }
             FileAction::Uses => {
@@ -451,7 +452,7 @@ impl<'a> Run<'a> {
             FileAction::Formats { with, without } => {
                 let has = |names: &[&str]| names.iter().any(|name| call.args.has(name));
                 let writes = (with.is_empty() || has(with)) && !has(without);
-                let kind = if writes { Kind::Write } else { Kind::Read };
+                let kind = if writes { EffectKind::Write } else { EffectKind::Read };
                 for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
                     let place = self.word(operand);
                     let deep = self.at(&place) != Presence::File;
@@ -464,7 +465,7 @@ impl<'a> Run<'a> {
             }
             FileAction::Makes(names) => {
                 self.mentions(call);
-                names.iter().for_each(|name| self.implied(Kind::Write, name));
+                names.iter().for_each(|name| self.implied(EffectKind::Write, name));
             }
             FileAction::Code(code) => dispatch::handler(code)(self, operands),
         }
@@ -517,9 +518,9 @@ impl<'a> Run<'a> {
                 continue;
             }
             if wipes || empties && self.at(&place) != Presence::File {
-                self.add(Kind::Delete, &place, Mark::possible().recursive(true));
+                self.add(EffectKind::Delete, &place, Mark::possible().recursive(true));
             } else if place.slash || self.is_folder(&place) {
-                self.below(Kind::Write, &place);
+                self.below(EffectKind::Write, &place);
             } else {
                 self.writes(&place, false);
             }
@@ -542,7 +543,7 @@ impl<'a> Run<'a> {
     fn mention(&mut self, arg: &Arg) {
         if arg.known() != Some("-") {
             let place = self.word(arg);
-            self.add(Kind::Mention, &place, Mark::possible());
+            self.add(EffectKind::Mention, &place, Mark::possible());
         }
     }
 
@@ -565,7 +566,7 @@ impl<'a> Run<'a> {
         let from = from + text[from..].find('@').map_or(0, |at| at + 1);
         if from > 0 && from < text.len() {
             let place = self.word(&arg.rest(from));
-            self.add(Kind::Mention, &place, Mark::possible());
+            self.add(EffectKind::Mention, &place, Mark::possible());
         }
     }
 
@@ -728,14 +729,14 @@ impl<'a> Run<'a> {
 
     // Effects.
 
-    fn add(&mut self, kind: Kind, place: &ResolvedPath, mark: Mark) {
+    fn add(&mut self, kind: EffectKind, place: &ResolvedPath, mark: Mark) {
         if place.empty {
             return;
         }
         if place.known().is_some_and(is_stream) {
             // What it stands for is told once all that the text opens is known.
             if is_change(kind) && place.known().and_then(reopened).is_some() {
-                self.found.push((Effect::new(Kind::Write, place.value.clone(), place.span), false));
+                self.found.push((Effect::new(EffectKind::Write, place.value.clone(), place.span), false));
             }
             return;
         }
@@ -756,7 +757,7 @@ impl<'a> Run<'a> {
         self.found.push((effect, place.depends));
         // `rm -rf LINK/` removes what is in the folder that the link leads to.
         let leads_on = |path: &str| self.look.real(path).is_some_and(|real| real != path);
-        if kind == Kind::Delete && mark.recursive && place.slash && place.known().is_some_and(leads_on) {
+        if kind == EffectKind::Delete && mark.recursive && place.slash && place.known().is_some_and(leads_on) {
             let inside = self.under(place, &Value::Pattern("*".into()));
             self.add(kind, &inside, mark);
         }
@@ -764,23 +765,23 @@ impl<'a> Run<'a> {
 
     fn reads(&mut self, place: &ResolvedPath) {
         let certain = self.at(place) == Presence::File;
-        self.add(Kind::Read, place, Mark::certain(certain));
+        self.add(EffectKind::Read, place, Mark::certain(certain));
     }
 
     /// Its content is read to be used, and not shown.
     fn uses(&mut self, place: &ResolvedPath) {
         let certain = self.at(place) == Presence::File;
-        self.add(Kind::Read, place, Mark::certain(certain).used());
+        self.add(EffectKind::Read, place, Mark::certain(certain).used());
     }
 
     /// Its content is written, or it is made if nothing is there.
     fn writes(&mut self, place: &ResolvedPath, certain: bool) {
-        let kind = if self.at(place) == Presence::Absent { Kind::Create } else { Kind::Write };
+        let kind = if self.at(place) == Presence::Absent { EffectKind::Create } else { EffectKind::Write };
         self.add(kind, place, Mark::certain(certain));
     }
 
     /// Files below a folder whose names are not known.
-    fn below(&mut self, kind: Kind, folder: &ResolvedPath) {
+    fn below(&mut self, kind: EffectKind, folder: &ResolvedPath) {
         if !folder.empty {
             let mut place = self.under(folder, &Value::Pattern("**".into()));
             if place.named == Named::Word {
@@ -791,7 +792,7 @@ impl<'a> Run<'a> {
     }
 
     /// A file that no word names, given as a glob below the folder in which the program works.
-    fn implied(&mut self, kind: Kind, glob: &str) {
+    fn implied(&mut self, kind: EffectKind, glob: &str) {
         let here = self.here();
         let place = self.under(&here, &Value::Pattern(glob.to_owned()));
         self.add(kind, &place, Mark::possible());
@@ -799,7 +800,7 @@ impl<'a> Run<'a> {
 
     /// A place in the network, as written.
     /// What happens to files whose names it reads.
-    fn listed(&mut self, kind: Kind) {
+    fn listed(&mut self, kind: EffectKind) {
         self.found.push((Effect::new(kind, Value::hole(Why::Argument), self.span), false));
     }
 
@@ -810,13 +811,13 @@ impl<'a> Run<'a> {
             value => value.clone(),
         };
         let place = ResolvedPath { value, depends: false, dots: false, ..self.word(arg) };
-        self.add(Kind::Send, &ResolvedPath { written: None, ..place }, Mark::possible());
+        self.add(EffectKind::Send, &ResolvedPath { written: None, ..place }, Mark::possible());
     }
 }
 
 /// Whether an effect of this kind changes what is at a path.
-fn is_change(kind: Kind) -> bool {
-    !matches!(kind, Kind::Mention | Kind::Read | Kind::Execute | Kind::Send)
+fn is_change(kind: EffectKind) -> bool {
+    !matches!(kind, EffectKind::Mention | EffectKind::Read | EffectKind::Execute | EffectKind::Send)
 }
 
 /// Opening a descriptor's path opens the file behind it anew: `exec 3< FILE; echo x > /dev/fd/3` writes to the file. Puts the
@@ -835,7 +836,7 @@ pub(crate) fn resolve_reopened(commands: &mut [Command]) {
     }
     let mut opened: Vec<(Option<Option<u32>>, Value)> = Vec::new();
     for command in commands.iter() {
-        for effect in command.effects.iter().filter(|effect| effect.kind == Kind::Read) {
+        for effect in command.effects.iter().filter(|effect| effect.kind == EffectKind::Read) {
             let redirect = command.redirects.iter().find(|redirect| redirect.target.span == effect.span);
             opened.push((redirect.map(|redirect| redirect.fd), effect.path.clone()));
         }
@@ -855,7 +856,7 @@ pub(crate) fn resolve_reopened(commands: &mut [Command]) {
                 (Some(None), _) | (_, None) => true,
                 (None, Some(_)) => false,
             });
-            effects.extend(behind.map(|(_, path)| Effect::new(Kind::Write, path.clone(), effect.span)));
+            effects.extend(behind.map(|(_, path)| Effect::new(EffectKind::Write, path.clone(), effect.span)));
             if !effect.path.known().is_some_and(is_stream) {
                 effects.push(effect);
             }

@@ -1,7 +1,7 @@
 //! Programs that talk to other machines, and what they leave behind here.
 
 use super::options::Arg;
-use super::{Kind, Mark, ResolvedPath, Run, escaped, unescaped};
+use super::{EffectKind, Mark, ResolvedPath, Run, escaped, unescaped};
 use crate::facts::Presence;
 use crate::host;
 use toolgate_shell_syntax::decode;
@@ -187,7 +187,7 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
     }
     if args.has("J") {
         let any = run.under(&folder, &Value::Pattern("*".into()));
-        run.add(Kind::Create, &any, Mark::possible());
+        run.add(EffectKind::Create, &any, Mark::possible());
     }
 }
 
@@ -318,8 +318,8 @@ fn wget_setting(run: &mut Run<'_>, setting: &Arg) {
     match name.to_ascii_lowercase().as_str() {
         "outputdocument" | "logfile" | "savecookies" => run.writes(&place, false),
         "input" | "postfile" | "bodyfile" | "loadcookies" => run.reads(&place),
-        "dirprefix" => run.below(Kind::Write, &place),
-        "useaskpass" => run.add(Kind::Execute, &place, Mark::possible()),
+        "dirprefix" => run.below(EffectKind::Write, &place),
+        "useaskpass" => run.add(EffectKind::Execute, &place, Mark::possible()),
         _ => {}
     }
 }
@@ -338,7 +338,7 @@ pub(super) fn wget(run: &mut Run<'_>, operands: &[Arg]) {
     }
     let folder = args.value("P").map_or_else(|| run.here(), |folder| run.word(folder));
     if args.has_any("r m p x i") {
-        run.below(Kind::Write, &folder);
+        run.below(EffectKind::Write, &folder);
         return;
     }
     for operand in operands {
@@ -350,12 +350,12 @@ pub(super) fn wget(run: &mut Run<'_>, operands: &[Arg]) {
         run.writes(&place, false);
         if args.has("content-disposition") {
             let any = run.under(&folder, &Value::Pattern("*".into()));
-            run.add(Kind::Create, &any, Mark::possible());
+            run.add(EffectKind::Create, &any, Mark::possible());
         } else if run.at(&place) != Presence::Absent && !args.has_any("N c nc") {
             // It does not overwrite: the new one gets a number.
             if let Value::Known(name) = &name {
                 let numbered = run.under(&folder, &Value::Pattern(format!("{}.*", escaped(name))));
-                run.add(Kind::Create, &numbered, Mark::possible());
+                run.add(EffectKind::Create, &numbered, Mark::possible());
             }
         }
     }
@@ -421,12 +421,12 @@ pub(super) fn scp(run: &mut Run<'_>, operands: &[Arg]) {
         } else {
             let from = run.word(source);
             let recursive = deep && run.at(&from) != Presence::File;
-            run.add(Kind::Read, &from, Mark::possible().recursive(recursive).copied());
+            run.add(EffectKind::Read, &from, Mark::possible().recursive(recursive).copied());
         }
         if !is_remote(dest) {
             let name = remote_part(source);
             let to = if several { run.inside_of(&place, &name) } else { place.clone() };
-            let kind = if run.at(&to) == Presence::Absent { Kind::Create } else { Kind::Write };
+            let kind = if run.at(&to) == Presence::Absent { EffectKind::Create } else { EffectKind::Write };
             run.add(kind, &to, Mark::possible().recursive(deep));
         }
     }
@@ -598,7 +598,7 @@ pub(super) fn bucket(run: &mut Run<'_>, operands: &[Arg]) {
     let (before, behind) = paths.split_at(far);
     for source in before.iter().filter(is_near) {
         let place = run.word(source);
-        let kind = if name == "mv" { Kind::Move } else { Kind::Read };
+        let kind = if name == "mv" { EffectKind::Move } else { EffectKind::Read };
         let deep = deep && run.at(&place) != Presence::File;
         run.add(kind, &place, Mark::possible().recursive(deep).copied());
     }
@@ -608,9 +608,9 @@ pub(super) fn bucket(run: &mut Run<'_>, operands: &[Arg]) {
             run.mention(target);
         } else if deep {
             let place = run.word(target);
-            run.below(Kind::Write, &place);
+            run.below(EffectKind::Write, &place);
             if run.args.has_any("d delete-removed") {
-                run.below(Kind::Delete, &place);
+                run.below(EffectKind::Delete, &place);
             }
         } else {
             fetched(run, &paths[far], target);

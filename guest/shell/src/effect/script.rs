@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::options::{Arg, is_script};
-use super::{Kind, Mark, ResolvedPath, Run, archive, build, escaped, files};
+use super::{EffectKind, Mark, ResolvedPath, Run, archive, build, escaped, files};
 use crate::facts::Presence;
 use toolgate_scripts::{self as scripts, Language, Origin, ScriptEffectKind, Setting, Text};
 use toolgate_shell_syntax::word::{Value, Why, is_name};
@@ -188,7 +188,7 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
     let runs = all_known && script.plain && !args.has_any("E s z u") && args.loose.is_empty();
     for name in &reads {
         let place = within(run, name);
-        run.add(Kind::Read, &place, Mark::possible());
+        run.add(EffectKind::Read, &place, Mark::possible());
     }
     for name in &writes {
         let place = within(run, name);
@@ -214,8 +214,8 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
         // It ends at what is no file.
         runs &= matches!(what, Presence::File | Presence::Absent) && run.is_firm(&place);
         let certain = runs && !aside && what == Presence::File && !place.slash;
-        run.add(Kind::Read, &place, Mark::certain(certain));
-        run.add(Kind::Write, &place, Mark::certain(certain));
+        run.add(EffectKind::Read, &place, Mark::certain(certain));
+        run.add(EffectKind::Write, &place, Mark::certain(certain));
         let backup = match &suffix {
             Some(Value::Known(suffix)) if suffix.is_empty() => None,
             Some(Value::Known(suffix)) if suffix.contains(['*', '/']) => {
@@ -234,7 +234,7 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
         if let Some(backup) = backup {
             let plain = suffix.as_ref().is_some_and(|suffix| !suffix.text().contains(['*', '/']));
             let free = plain && matches!(run.at(&backup), Presence::Absent | Presence::File);
-            run.add(Kind::Create, &backup, Mark::certain(certain && free));
+            run.add(EffectKind::Create, &backup, Mark::certain(certain && free));
         }
     }
 }
@@ -248,7 +248,7 @@ pub(super) fn perl(run: &mut Run<'_>, operands: &[Arg]) {
     if inline.is_empty() {
         let Some((script, rest)) = operands.split_first() else { return };
         let place = run.word(script);
-        run.add(Kind::Execute, &place, Mark::possible());
+        run.add(EffectKind::Execute, &place, Mark::possible());
         files = rest;
     }
     if !args.has("i") {
@@ -261,7 +261,7 @@ pub(super) fn perl(run: &mut Run<'_>, operands: &[Arg]) {
     let suffix = args.value("i").and_then(Arg::known).unwrap_or_default().to_owned();
     for file in files {
         let place = run.word(file);
-        run.add(Kind::Write, &place, Mark::possible());
+        run.add(EffectKind::Write, &place, Mark::possible());
         if !suffix.is_empty() {
             let backup = if suffix.contains('*') {
                 let name = super::last_name(&place.value).text().to_owned();
@@ -270,7 +270,7 @@ pub(super) fn perl(run: &mut Run<'_>, operands: &[Arg]) {
             } else {
                 run.suffixed(&place, &suffix)
             };
-            run.add(Kind::Create, &backup, Mark::possible());
+            run.add(EffectKind::Create, &backup, Mark::possible());
         }
     }
 }
@@ -284,7 +284,7 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
     for given in &args.given {
         if let (false, "i", Some(file)) = (in_place, given.name, &given.value) {
             let place = run.word(file);
-            run.add(Kind::Read, &place, Mark::possible());
+            run.add(EffectKind::Read, &place, Mark::possible());
         }
     }
     for given in args.given.iter().filter(|given| matches!(given.name, "o" | "p" | "d")) {
@@ -309,10 +309,10 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
     let is_assignment = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name(name));
     for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
         let place = run.word(operand);
-        let kind = if in_place { Kind::Write } else { Kind::Read };
+        let kind = if in_place { EffectKind::Write } else { EffectKind::Read };
         run.add(kind, &place, Mark::possible());
         if targets.contains("ARGV") {
-            run.add(Kind::Write, &place, Mark::possible());
+            run.add(EffectKind::Write, &place, Mark::possible());
         }
     }
 }
@@ -353,7 +353,7 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
     let mut operands = operands.iter();
     if !given && let Some(script) = operands.next().filter(|script| script.known() != Some("-")) {
         let place = run.word(script);
-        run.add(Kind::Execute, &place, Mark::possible());
+        run.add(EffectKind::Execute, &place, Mark::possible());
     }
     for operand in operands {
         words(run, operand);
@@ -422,7 +422,7 @@ pub(super) fn shell(run: &mut Run<'_>, operands: &[Arg]) {
         && let Some(script) = operands.next().filter(|script| script.known() != Some("-"))
     {
         let place = run.word(script);
-        run.add(Kind::Execute, &place, Mark::possible());
+        run.add(EffectKind::Execute, &place, Mark::possible());
     }
     for operand in operands {
         words(run, operand);
@@ -434,7 +434,7 @@ pub(super) fn source(run: &mut Run<'_>, operands: &[Arg]) {
     let mut operands = operands.iter();
     if let Some(script) = operands.next() {
         let place = run.word(script);
-        run.add(Kind::Execute, &place, Mark::possible());
+        run.add(EffectKind::Execute, &place, Mark::possible());
     }
     for operand in operands {
         words(run, operand);
@@ -470,12 +470,12 @@ pub(super) fn patch(run: &mut Run<'_>, operands: &[Arg]) {
             for suffix in [args.value("z").and_then(Arg::known).unwrap_or(".orig"), ".rej"] {
                 let beside = run.suffixed(&place, suffix);
                 let beside = ResolvedPath { value: Value::Pattern(escaped(beside.value.text())), ..beside };
-                run.add(Kind::Create, &beside, Mark::possible());
+                run.add(EffectKind::Create, &beside, Mark::possible());
             }
         }
         None if !args.has("o") => {
-            run.implied(Kind::Write, "**");
-            run.implied(Kind::Delete, "**");
+            run.implied(EffectKind::Write, "**");
+            run.implied(EffectKind::Delete, "**");
             let diff = args.value("i");
             named_in_diff(run, diff, (args.value("p"), &[0, usize::MAX]), None);
         }
@@ -519,9 +519,9 @@ pub(super) fn named_in_diff(
                 None => Value::Known(path.to_owned()),
             };
             let place = run.place(&path, run.span);
-            run.add(Kind::Write, &place, Mark::possible());
+            run.add(EffectKind::Write, &place, Mark::possible());
             if removes {
-                run.add(Kind::Delete, &place, Mark::possible());
+                run.add(EffectKind::Delete, &place, Mark::possible());
             }
         }
     }
@@ -545,12 +545,12 @@ pub(super) fn apply_patch(run: &mut Run<'_>, operands: &[Arg]) {
     if !whole {
         // It may be any file.
         let place = run.place(&Value::hole(Why::Argument), run.span);
-        run.add(Kind::Write, &place, Mark::possible());
+        run.add(EffectKind::Write, &place, Mark::possible());
     }
     for (kind, path, span) in changes {
         let place = run.place(&Value::Known(path), span);
         let mark = Mark::possible();
-        run.add(kind, &place, if kind == Kind::Move { mark.copied() } else { mark });
+        run.add(kind, &place, if kind == EffectKind::Move { mark.copied() } else { mark });
     }
 }
 
@@ -560,12 +560,12 @@ pub(super) fn typescript(run: &mut Run<'_>, operands: &[Arg]) {
         Some(file) => {
             let place = run.word(file);
             match run.args.has("a") {
-                true => run.add(Kind::Append, &place, Mark::possible()),
+                true => run.add(EffectKind::Append, &place, Mark::possible()),
                 false => run.writes(&place, false),
             }
         }
         None if run.args.has_any("O I B") => {}
-        None => run.implied(Kind::Write, "typescript"),
+        None => run.implied(EffectKind::Write, "typescript"),
     }
 }
 

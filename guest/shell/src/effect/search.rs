@@ -1,7 +1,7 @@
 //! Programs that look for files.
 
 use super::options::Arg;
-use super::{Kind, Mark, ResolvedPath, Run};
+use super::{EffectKind, Mark, ResolvedPath, Run};
 use crate::facts::Presence;
 
 /// `find`
@@ -28,11 +28,11 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
         match arg.known().unwrap_or_default() {
             "-delete" => deletes = true,
             writes @ ("-fprint" | "-fprint0" | "-fls" | "-fprintf") => {
-                files.extend(value.map(|value| (Kind::Write, run.word(value))));
+                files.extend(value.map(|value| (EffectKind::Write, run.word(value))));
                 at += if writes == "-fprintf" { 2 } else { 1 };
             }
             "-anewer" | "-cnewer" | "-samefile" | "-files0-from" => {
-                files.extend(value.map(|value| (Kind::Read, run.word(value))));
+                files.extend(value.map(|value| (EffectKind::Read, run.word(value))));
                 at += 1;
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -44,7 +44,7 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
             }
             // `-newermt`: a time; `-neweram`: that of a file.
             newer if newer.starts_with("-newer") => {
-                files.extend(value.filter(|_| !newer.ends_with('t')).map(|value| (Kind::Read, run.word(value))));
+                files.extend(value.filter(|_| !newer.ends_with('t')).map(|value| (EffectKind::Read, run.word(value))));
                 at += 1;
             }
             // Their value may look like a test.
@@ -59,19 +59,19 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
     // It opens the directory it runs in, to come back to it.
     let here = run.here();
     if starts.iter().all(|start| start.value != here.value) {
-        run.add(Kind::Read, &here, Mark::possible());
+        run.add(EffectKind::Read, &here, Mark::possible());
     }
     for start in &starts {
         let what = run.at(start);
-        run.add(Kind::Read, start, Mark::certain(false).recursive(what != Presence::File));
+        run.add(EffectKind::Read, start, Mark::certain(false).recursive(what != Presence::File));
         if deletes {
-            run.add(Kind::Delete, start, Mark::possible());
-            run.below(Kind::Delete, start);
+            run.add(EffectKind::Delete, start, Mark::possible());
+            run.below(EffectKind::Delete, start);
         }
     }
     for (kind, place) in files {
         match kind {
-            Kind::Write => {
+            EffectKind::Write => {
                 let certain = tests.len() <= 2 && run.writable(&place);
                 run.writes(&place, certain);
             }
@@ -90,6 +90,6 @@ pub(super) fn fd(run: &mut Run<'_>, operands: &[Arg]) {
         places.push(run.here());
     }
     for place in places {
-        run.add(Kind::Read, &place, Mark::possible().recursive(true));
+        run.add(EffectKind::Read, &place, Mark::possible().recursive(true));
     }
 }

@@ -32,18 +32,18 @@ impl FileOracle for Given<'_> {
 /// `<..>` a glob, `?..` unknown with `_` for its holes.
 fn render(effect: &Effect) -> String {
     let kind = match effect.kind {
-        Kind::Mention => "M",
-        Kind::Read => "R",
-        Kind::Write => "W",
-        Kind::Append => "A",
-        Kind::Create => "C",
-        Kind::Delete => "D",
-        Kind::Move => "V",
-        Kind::Link => "L",
-        Kind::HardLink => "H",
-        Kind::Mode => "P",
-        Kind::Execute => "X",
-        Kind::Send => "S",
+        EffectKind::Mention => "M",
+        EffectKind::Read => "R",
+        EffectKind::Write => "W",
+        EffectKind::Append => "A",
+        EffectKind::Create => "C",
+        EffectKind::Delete => "D",
+        EffectKind::Move => "V",
+        EffectKind::Link => "L",
+        EffectKind::HardLink => "H",
+        EffectKind::Mode => "P",
+        EffectKind::Execute => "X",
+        EffectKind::Send => "S",
     };
     let marks = [
         (effect.recursive, "r"),

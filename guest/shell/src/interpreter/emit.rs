@@ -6,7 +6,7 @@ use super::files::Inside;
 use super::state::{Input, ShellState};
 use super::{Interpreter, MAX_COMMANDS};
 use crate::abstract_value::{Folders, Other, Text};
-use crate::command::{Command, Effect, Joiner, Kind as EffectKind, RedirectKind, Runs, Variables};
+use crate::command::{Command, Effect, EffectKind, Joiner, RedirectKind, Runs, Variables};
 use crate::effect::{self, Call};
 use crate::facts::{FileOracle as _, Presence};
 use crate::tracker::{Scope, Snapshot};

@@ -2,7 +2,7 @@
 
 use super::state::ShellState;
 use crate::abstract_value::Content;
-use crate::wrapper::{ContextChange, Kind, NestedCommand, Times};
+use crate::wrapper::{ContextChange, NestedCommand, NestedKind, Times};
 use toolgate_shell_syntax::word::{Span, Value, Word};
 
 /// Variables whose value a program runs as shell text.
@@ -62,24 +62,27 @@ fn by_prompt(name: &str, words: &[Word], state: &ShellState) -> Vec<NestedComman
     };
     let mut kinds = Vec::new();
     if let Some(value) = value("PROMPT_COMMAND") {
-        kinds.push(("PROMPT_COMMAND", Kind::Text { text: Word { value, ..Word::new("", span) }, args: Vec::new() }));
+        kinds.push((
+            "PROMPT_COMMAND",
+            NestedKind::Text { text: Word { value, ..Word::new("", span) }, args: Vec::new() },
+        ));
     }
     for name in PROMPTS {
         let Some(Value::Known(prompt)) = value(name) else { continue };
         // A character by its number, which may be one of a substitution.
         if prompt.match_indices('\\').any(|(at, _)| prompt[at + 1..].starts_with(|c: char| c.is_ascii_digit())) {
-            kinds.push((*name, Kind::Unseen));
+            kinds.push((*name, NestedKind::Unseen));
         }
         if prompt.contains("$(") || prompt.contains('`') {
             let text = Word::new(format!(": <<TOOLGATE_PROMPT\n{prompt}\nTOOLGATE_PROMPT\n"), span);
-            kinds.push((*name, Kind::Text { text, args: Vec::new() }));
+            kinds.push((*name, NestedKind::Text { text, args: Vec::new() }));
         }
     }
     if let Some(value) = value("ENV") {
         let path = Word { value, ..Word::new("", span) };
-        kinds.push(("ENV", Kind::File { path, args: Vec::new(), here: false }));
+        kinds.push(("ENV", NestedKind::File { path, args: Vec::new(), here: false }));
     }
-    let inner = |(name, kind): (&str, Kind)| {
+    let inner = |(name, kind): (&str, NestedKind)| {
         let change = ContextChange { times: Times::Perhaps, unset: vec![name.to_owned()], ..ContextChange::default() };
         NestedCommand { kind, change }
     };
@@ -106,7 +109,7 @@ pub(super) fn by_environment(name: &str, words: &[Word], state: &ShellState) -> 
         // Inside, the same program would run it again, without end.
         let unset = vec![name.to_owned()];
         NestedCommand {
-            kind: Kind::Text { text, args: Vec::new() },
+            kind: NestedKind::Text { text, args: Vec::new() },
             change: ContextChange { times: Times::Perhaps, unset, ..ContextChange::default() },
         }
     });

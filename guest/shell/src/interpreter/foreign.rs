@@ -1,7 +1,7 @@
 //! Texts for shells outside the Bourne family are read where they mean the same in bash.
 
 use super::parse;
-use crate::command::{Command, Effect, Kind, Script};
+use crate::command::{Command, Effect, EffectKind, Script};
 use crate::facts::Facts;
 use crate::foreign::{ForeignShell, is_common, means_the_same, tokens};
 use toolgate_shell_syntax::path::absolute;
@@ -34,7 +34,7 @@ fn read_only(text: &str, facts: &Facts) -> Script {
     let mentions = |words: &[Word]| {
         let cwd = facts.cwd.as_deref().unwrap_or("/");
         let path = |word: &Word| Value::Known(absolute(word.text(), cwd));
-        words.iter().skip(1).map(|word| Effect::new(Kind::Mention, path(word), word.span)).collect()
+        words.iter().skip(1).map(|word| Effect::new(EffectKind::Mention, path(word), word.span)).collect()
     };
     let commands = commands.map(|(group, words)| {
         let effects = mentions(&words);

@@ -5,7 +5,7 @@ use super::places::located_at;
 use super::state::ShellState;
 use crate::command::Command;
 use crate::facts::FileOracle as _;
-use crate::wrapper::{self, ContextChange, Kind, NestedCommand, Times};
+use crate::wrapper::{self, ContextChange, NestedCommand, NestedKind, Times};
 use toolgate_shell_syntax::path::{absolute, basename, parent};
 use toolgate_shell_syntax::word::{Value, Word};
 
@@ -38,12 +38,12 @@ impl Interpreter<'_> {
         let kind = match text.trim().strip_prefix('!') {
             Some(script) => {
                 let all: Vec<Word> = std::iter::once(Word::new(script, span)).chain(rest.iter().cloned()).collect();
-                Kind::Text { text: wrapper::joined(&all), args: Vec::new() }
+                NestedKind::Text { text: wrapper::joined(&all), args: Vec::new() }
             }
             None => {
                 let own = text.split_whitespace().map(|word| Word::new(word.trim_matches(['"', '\'']), span));
                 let words = words[..at].iter().cloned().chain(own).chain(rest.iter().cloned()).collect();
-                Kind::Command { words, more: false }
+                NestedKind::Command { words, more: false }
             }
         };
         vec![NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }]

@@ -3,7 +3,7 @@
 use super::Interpreter;
 use super::state::{Input, ShellState};
 use crate::program_words::ProgramWords;
-use crate::wrapper::{ContextChange, Kind, NestedCommand, Times};
+use crate::wrapper::{ContextChange, NestedCommand, NestedKind, Times};
 use toolgate_shell_syntax::path::absolute;
 use toolgate_shell_syntax::word::{Span, Word};
 
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
                 break;
             }
             for line in text.lines().flat_map(|line| finds(line.trim())).take(MAX_LINES) {
-                let kind = Kind::Text { text: Word::new(line, span), args: Vec::new() };
+                let kind = NestedKind::Text { text: Word::new(line, span), args: Vec::new() };
                 let change = ContextChange { times: Times::Perhaps, own_input: true, ..ContextChange::default() };
                 inner.push(NestedCommand { kind, change });
             }

@@ -8,10 +8,10 @@ use super::places::places;
 use super::project::Written;
 use super::state::ShellState;
 use crate::abstract_value::Text;
-use crate::command::Kind as EffectKind;
+use crate::command::EffectKind;
 use crate::compiled::language_of;
 use crate::program_words::ProgramWords;
-use crate::wrapper::{ContextChange, Kind, Language, NestedCommand, Times};
+use crate::wrapper::{ContextChange, Language, NestedCommand, NestedKind, Times};
 use toolgate_commands::{LoadedAs, Tests};
 use toolgate_shell_syntax::path::{absolute, basename, is_within};
 use toolgate_shell_syntax::word::{Span, Word};
@@ -78,9 +78,8 @@ impl Interpreter<'_> {
         if !is_cmake || files.is_empty() {
             let operand = read.words().next().and_then(place).filter(|_| is_cmake);
             let folders = operand.map(|(folder, _)| folder).into_iter().chain([here]);
-            files.extend(
-                folders.flat_map(|folder| loads.names.iter().map(move |name| (absolute(name, &folder), span))),
-            );
+            files
+                .extend(folders.flat_map(|folder| loads.names.iter().map(move |name| (absolute(name, &folder), span))));
         }
         match loads.tests {
             Tests::Never => {}
@@ -109,7 +108,7 @@ impl Interpreter<'_> {
         let change = || ContextChange { times: Times::Perhaps, ..ContextChange::default() };
         let text = match reads {
             LoadedAs::Language(language) => {
-                let kind = Kind::Loaded { language, path: Word::new(path, span) };
+                let kind = NestedKind::Loaded { language, path: Word::new(path, span) };
                 return vec![NestedCommand { kind, change: change() }];
             }
             LoadedAs::Lines(_) | LoadedAs::Cmake => self.written(path, span, state),
@@ -118,7 +117,7 @@ impl Interpreter<'_> {
             // One that runs itself is read once.
             Written::Text(text) if self.loaded.iter().any(|(_, known)| Rc::ptr_eq(known, &text)) => return Vec::new(),
             Written::Text(text) => text,
-            Written::Unread => return vec![NestedCommand { kind: Kind::Unseen, change: change() }],
+            Written::Unread => return vec![NestedCommand { kind: NestedKind::Unseen, change: change() }],
             Written::Not => return Vec::new(),
         };
         let commands: Vec<Option<Vec<Word>>> = match reads {
@@ -135,7 +134,9 @@ impl Interpreter<'_> {
         };
         let change = ContextChange { stored: self.is_earlier(&text), ..change() };
         self.loaded.push((path.to_owned(), text));
-        let kind = |words: Option<Vec<Word>>| words.map_or(Kind::Unseen, |words| Kind::Command { words, more: false });
+        let kind = |words: Option<Vec<Word>>| {
+            words.map_or(NestedKind::Unseen, |words| NestedKind::Command { words, more: false })
+        };
         commands.into_iter().map(|words| NestedCommand { kind: kind(words), change: change.clone() }).collect()
     }
 
@@ -201,7 +202,7 @@ impl Interpreter<'_> {
         let program = Word::new(path, arguments[at].span);
         let words = std::iter::once(program).chain(arguments[at + 1..].iter().cloned()).collect();
         let change = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
-        vec![NestedCommand { kind: Kind::Command { words, more: false }, change }]
+        vec![NestedCommand { kind: NestedKind::Command { words, more: false }, change }]
     }
 
     /// The files that node runs for a folder.
@@ -283,7 +284,7 @@ fn perl_modules(arguments: &[Word], span: Span, state: &ShellState) -> Vec<Neste
     };
     let modules: Vec<String> = given.filter_map(module).filter(|name| !name.is_empty()).collect();
     let load = |name: String| {
-        let kind = Kind::Loaded { language: Language::Perl, path: Word::new(name, span) };
+        let kind = NestedKind::Loaded { language: Language::Perl, path: Word::new(name, span) };
         NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }
     };
     modules.into_iter().map(load).collect()
@@ -291,7 +292,7 @@ fn perl_modules(arguments: &[Word], span: Span, state: &ShellState) -> Vec<Neste
 
 /// A file of Python that something loads.
 fn python(path: &str, span: Span) -> NestedCommand {
-    let kind = Kind::Loaded { language: Language::Python, path: Word::new(path, span) };
+    let kind = NestedKind::Loaded { language: Language::Python, path: Word::new(path, span) };
     NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }
 }
 

@@ -19,10 +19,10 @@ use super::script_effects::arguments;
 use super::simple::Lookup;
 use super::state::{Input, Opened, ShellState, Status};
 use crate::abstract_value::{Content, Text, Variable};
-use crate::command::{Command, Effect, Kind as EffectKind, Runs};
+use crate::command::{Command, Effect, EffectKind, Runs};
 use crate::facts::{FileOracle as _, Presence};
 use crate::foreign::{scanned_commands, scanned_words};
-use crate::wrapper::{ContextChange, Directory, Kind, Language, NestedCommand, Times};
+use crate::wrapper::{ContextChange, Directory, Language, NestedCommand, NestedKind, Times};
 use toolgate_scripts::{Arguments, Origin, Setting};
 use toolgate_shell_syntax::path::{absolute, is_descriptor, is_stdin};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
@@ -34,14 +34,16 @@ impl Interpreter<'_> {
     /// Whether what a wrapper runs cannot be read here.
     pub(super) fn is_unseen(&self, inner: &NestedCommand, state: &ShellState) -> bool {
         match &inner.kind {
-            Kind::Unseen => true,
-            Kind::Foreign { shell, text } => {
+            NestedKind::Unseen => true,
+            NestedKind::Foreign { shell, text } => {
                 !text.known().is_some_and(|text| reads_alike(text, shell, self.facts) || shell.only_reads(text))
             }
-            Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !self.is_readable(text),
-            Kind::Stdin { language: None, .. } => inner.change.own_input || state.input.is_unseen(),
-            Kind::Stdin { .. } => state.input.is_unseen() && !inner.change.own_input,
-            Kind::File { path, .. } => match &path.value {
+            NestedKind::Text { text, .. } | NestedKind::Here { text } | NestedKind::Trap { text, .. } => {
+                !self.is_readable(text)
+            }
+            NestedKind::Stdin { language: None, .. } => inner.change.own_input || state.input.is_unseen(),
+            NestedKind::Stdin { .. } => state.input.is_unseen() && !inner.change.own_input,
+            NestedKind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => self.written_by_process(path).is_none(),
                 Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
                     path.value.followed_as().and_then(|path| state.files.read(path)).is_none()
@@ -53,12 +55,12 @@ impl Interpreter<'_> {
                 _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
             },
             // A text that only counts as read for the names in it that `mktemp` made up.
-            Kind::Inline { text, .. } => {
+            NestedKind::Inline { text, .. } => {
                 self.has_holes && matches!(text.value, Value::Unknown { why: Why::Temporary, .. })
             }
-            Kind::Script { path, .. } => path.known().is_some_and(|path| is_unread(path, state)),
+            NestedKind::Script { path, .. } => path.known().is_some_and(|path| is_unread(path, state)),
             // One that cannot be read is told where it is loaded.
-            Kind::Command { .. } | Kind::Loaded { .. } => false,
+            NestedKind::Command { .. } | NestedKind::Loaded { .. } => false,
         }
     }
 
@@ -91,8 +93,8 @@ impl Interpreter<'_> {
             self.fresh = change.fresh || self.fresh && !change.elsewhere;
             self.elsewhere |= change.elsewhere;
             self.preexisting |= change.stored;
-            let in_place =
-                change.same_shell && matches!(kind, Kind::Command { .. } | Kind::Here { .. } | Kind::File { .. });
+            let in_place = change.same_shell
+                && matches!(kind, NestedKind::Command { .. } | NestedKind::Here { .. } | NestedKind::File { .. });
             let mut own = state.clone();
             let mut enters = Some(true);
             if !in_place {
@@ -195,7 +197,7 @@ impl Interpreter<'_> {
         &mut self,
         slot: usize,
         outer: &[Word],
-        kind: Kind,
+        kind: NestedKind,
         change: &ContextChange,
         in_place: bool,
         span: Span,
@@ -204,7 +206,7 @@ impl Interpreter<'_> {
     ) -> Ends {
         let name = outer.first().and_then(Word::known).map(toolgate_shell_syntax::path::basename).unwrap_or_default();
         match kind {
-            Kind::Command { words, more } => {
+            NestedKind::Command { words, more } => {
                 // `xargs sudo rm`: what is added to the wrapper's words is added to those of what it runs.
                 let added = self.commands.get(slot).is_some_and(|command| command.more_words);
                 let last = |words: &[Word]| words.last().map(|word| word.span);
@@ -217,8 +219,8 @@ impl Interpreter<'_> {
                 let lookup = if in_place { Lookup::Builtins } else { Lookup::Programs };
                 self.argv(words, more, span, lookup, own)
             }
-            Kind::Text { text, args } => self.given_text(outer, name, &text, &args, own),
-            Kind::Here { text } => {
+            NestedKind::Text { text, args } => self.given_text(outer, name, &text, &args, own),
+            NestedKind::Here { text } => {
                 let mut ends = None;
                 self.text(&text, |interpreter, list| ends = Some(interpreter.list(list, own.clone())));
                 ends.unwrap_or_else(|| {
@@ -229,11 +231,11 @@ impl Interpreter<'_> {
                     Ends::with(state, Status::Unknown)
                 })
             }
-            Kind::Trap { text, signals } => {
+            NestedKind::Trap { text, signals } => {
                 self.trap(&text, &signals, state);
                 Ends::with(own, Status::Success)
             }
-            Kind::Inline { language, text, args } => {
+            NestedKind::Inline { language, text, args } => {
                 let setting = Setting { arguments: Some(self.told(slot, &args)), ..Setting::of(Origin::Text) };
                 let told: Option<Vec<&str>> = outer.iter().skip(1).map(Word::known).collect();
                 let printed = told.and_then(|told| self.printed_of_files(name, &told, &own, &own));
@@ -245,13 +247,13 @@ impl Interpreter<'_> {
                 }
                 Ends::with(after, Status::Unknown)
             }
-            Kind::Loaded { language, path } => {
+            NestedKind::Loaded { language, path } => {
                 let after = self.load(language, &Setting::of(Origin::Text), &path, own);
                 Ends::with(after, Status::Unknown)
             }
-            Kind::Script { language, path, args } => self.given_script(slot, language, (&path, &args), span, own),
-            Kind::File { path, args, here } => self.given_file(slot, (&path, &args), here, name, span, own),
-            Kind::Stdin { language, args } => {
+            NestedKind::Script { language, path, args } => self.given_script(slot, language, (&path, &args), span, own),
+            NestedKind::File { path, args, here } => self.given_file(slot, (&path, &args), here, name, span, own),
+            NestedKind::Stdin { language, args } => {
                 if change.own_input {
                     let mut own = own;
                     let stamp = self.change();
@@ -260,14 +262,14 @@ impl Interpreter<'_> {
                 }
                 self.read_input(language, reader(name), &args, span, own)
             }
-            Kind::Foreign { shell, text } => match text.known() {
+            NestedKind::Foreign { shell, text } => match text.known() {
                 Some(known) if reads_alike(known, &shell, self.facts) => {
                     self.given_text(outer, "bash", &text, &[], own)
                 }
                 Some(known) if shell.only_reads(known) => self.foreign_reads(&text, own),
                 _ => self.foreign_text(&text, own),
             },
-            Kind::Unseen => self.runs_unseen(span, own),
+            NestedKind::Unseen => self.runs_unseen(span, own),
         }
     }
 
@@ -505,11 +507,11 @@ fn enters_folder(change: &ContextChange, state: &ShellState) -> Option<bool> {
 /// What is run from a file, from each of the files that it may be.
 fn each_place(inner: NestedCommand, state: &ShellState) -> Vec<NestedCommand> {
     let mut found = Vec::new();
-    if let (Kind::File { path, .. } | Kind::Script { path, .. }, None) = (&inner.kind, &inner.change.cwd) {
+    if let (NestedKind::File { path, .. } | NestedKind::Script { path, .. }, None) = (&inner.kind, &inner.change.cwd) {
         for place in path.known().map(|path| unlikely_places(path, state)).unwrap_or_default() {
             let mut other = inner.clone();
             other.change.times = Times::Perhaps;
-            if let Kind::File { path, .. } | Kind::Script { path, .. } = &mut other.kind {
+            if let NestedKind::File { path, .. } | NestedKind::Script { path, .. } = &mut other.kind {
                 path.value = match (place.contains(Value::HOLE), place.starts_with('/')) {
                     (false, _) => Value::Known(place),
                     (true, true) => Value::Unknown { why: Why::Temporary, shape: place },

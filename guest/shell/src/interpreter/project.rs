@@ -13,7 +13,7 @@ use crate::facts::FileOracle as _;
 use crate::just;
 use crate::make::{self, Line};
 use crate::program_words::ProgramWords;
-use crate::wrapper::{ContextChange, Directory, Kind, Language, NestedCommand, Times};
+use crate::wrapper::{ContextChange, Directory, Language, NestedCommand, NestedKind, Times};
 use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word, in_quotes};
 
@@ -111,10 +111,7 @@ impl Interpreter<'_> {
             unknown = true;
             texts.clear();
         }
-        let mut request = make::Request {
-            dry: read.runs_nothing(DRY),
-            ..make::Request::default()
-        };
+        let mut request = make::Request { dry: read.runs_nothing(DRY), ..make::Request::default() };
         request.files.extend(MAKEFILES.map(str::to_owned));
         request.files.extend(read.values(FILES).filter_map(Word::known).map(str::to_owned));
         for word in read.words() {
@@ -141,7 +138,7 @@ impl Interpreter<'_> {
         for text in &texts {
             self.recipes(text, &request, span, state, &mut change, &mut kinds);
         }
-        kinds.extend(unknown.then_some(Kind::Unseen));
+        kinds.extend(unknown.then_some(NestedKind::Unseen));
         kinds.into_iter().map(|kind| NestedCommand { kind, change: change.clone() }).collect()
     }
 
@@ -201,7 +198,7 @@ impl Interpreter<'_> {
             let words = piece.split_whitespace().skip_while(is_assignment);
             let words: Vec<Word> = words.map(|word| Word::new(word.trim_matches(['"', '\'']), span)).collect();
             if self.runs_written(&words, state) {
-                let kind = Kind::Text { text: Word::new(piece, span), args: Vec::new() };
+                let kind = NestedKind::Text { text: Word::new(piece, span), args: Vec::new() };
                 inner.push(NestedCommand { kind, change: change.clone() });
             }
         }
@@ -231,7 +228,7 @@ impl Interpreter<'_> {
             if whole.len() > own.len() {
                 let more = make::roughly(&whole, request).lines;
                 let more = more.into_iter().filter(|line| !own_lines.contains(line));
-                let run = |text| Kind::Text { text: Word::new(text, span), args: Vec::new() };
+                let run = |text| NestedKind::Text { text: Word::new(text, span), args: Vec::new() };
                 inner.extend(more.map(|text| NestedCommand { kind: run(text), change: change.clone() }));
             }
             inner.extend(self.loading(&own_lines, span, change, state));
@@ -247,9 +244,9 @@ impl Interpreter<'_> {
         span: Span,
         state: &ShellState,
         change: &mut ContextChange,
-        kinds: &mut Vec<Kind>,
+        kinds: &mut Vec<NestedKind>,
     ) {
-        let run = |text: String| Kind::Text { text: Word::new(text, span), args: Vec::new() };
+        let run = |text: String| NestedKind::Text { text: Word::new(text, span), args: Vec::new() };
         let lines = make::lines(text, request, &|name: &str| exported(name, state));
         // What a project's own makefile is that the session has changed needs make as a rule.
         if change.stored && lines.contains(&Line::Unknown) {
@@ -259,7 +256,7 @@ impl Interpreter<'_> {
         } else {
             kinds.extend(lines.into_iter().map(|line| match line {
                 Line::Known(text) => run(text),
-                Line::Unknown => Kind::Unseen,
+                Line::Unknown => NestedKind::Unseen,
             }));
         }
     }
@@ -326,7 +323,7 @@ impl Interpreter<'_> {
                         lines.map(|line| NestedCommand { kind: of_recipe(line, span), change: change.clone() }),
                     );
                 }
-                _ => inner.push(NestedCommand { kind: Kind::Unseen, change }),
+                _ => inner.push(NestedCommand { kind: NestedKind::Unseen, change }),
             }
         }
         inner
@@ -375,7 +372,7 @@ impl Interpreter<'_> {
             let words = arguments.iter().skip_while(|word| word.span != first.span).cloned().collect();
             let cwd = read.folder().cloned().map(Directory::Word);
             let change = ContextChange { cwd, times: Times::Perhaps, ..ContextChange::default() };
-            inner.push(NestedCommand { kind: Kind::Command { words, more: false }, change });
+            inner.push(NestedCommand { kind: NestedKind::Command { words, more: false }, change });
         }
         inner
     }
@@ -393,7 +390,7 @@ impl Interpreter<'_> {
             times: Times::Perhaps,
             ..ContextChange::default()
         };
-        let unseen = || NestedCommand { kind: Kind::Unseen, change: change.clone() };
+        let unseen = || NestedCommand { kind: NestedKind::Unseen, change: change.clone() };
         let mut inner = Vec::new();
         for place in folders(folder, state) {
             let file = absolute("package.json", &place);
@@ -435,7 +432,10 @@ impl Interpreter<'_> {
                         let words: Vec<Word> = std::iter::once(text).chain(rest.iter().map(quoted)).collect();
                         text = crate::wrapper::joined(&words);
                     }
-                    inner.push(NestedCommand { kind: Kind::Text { text, args: Vec::new() }, change: change.clone() });
+                    inner.push(NestedCommand {
+                        kind: NestedKind::Text { text, args: Vec::new() },
+                        change: change.clone(),
+                    });
                 }
             }
         }
@@ -460,8 +460,8 @@ fn set_scripts(program: &str, arguments: &[Word]) -> Vec<NestedCommand> {
     };
     let change = || ContextChange { times: Times::Perhaps, ..ContextChange::default() };
     let kind = |text: Word| match text.known() {
-        Some(_) => Kind::Text { text, args: Vec::new() },
-        None => Kind::Unseen,
+        Some(_) => NestedKind::Text { text, args: Vec::new() },
+        None => NestedKind::Unseen,
     };
     texts.into_iter().map(|text| NestedCommand { kind: kind(text), change: change() }).collect()
 }
@@ -482,9 +482,9 @@ fn noted(setting: &Word) -> Vec<Word> {
 }
 
 /// What a recipe of just runs.
-fn of_recipe(line: just::Line, span: Span) -> Kind {
+fn of_recipe(line: just::Line, span: Span) -> NestedKind {
     let (text, program) = match line {
-        just::Line::Unseen => return Kind::Unseen,
+        just::Line::Unseen => return NestedKind::Unseen,
         just::Line::Shell(text) => (text, "sh".to_owned()),
         just::Line::Script(text) => {
             let first = text.lines().next().unwrap_or_default().to_owned();
@@ -496,9 +496,9 @@ fn of_recipe(line: just::Line, span: Span) -> Kind {
         [("python", Language::Python), ("node", Language::Node), ("perl", Language::Perl), ("ruby", Language::Ruby)];
     match languages.into_iter().find(|(name, _)| program.contains(name)) {
         // What the recipe is given the script may be given, too.
-        Some((_, language)) => Kind::Inline { language, text, args: vec![Word::unknown(Why::Expansion, span)] },
-        None if program.split(['/', ' ']).any(crate::wrapper::is_shell) => Kind::Text { text, args: Vec::new() },
-        None => Kind::Unseen,
+        Some((_, language)) => NestedKind::Inline { language, text, args: vec![Word::unknown(Why::Expansion, span)] },
+        None if program.split(['/', ' ']).any(crate::wrapper::is_shell) => NestedKind::Text { text, args: Vec::new() },
+        None => NestedKind::Unseen,
     }
 }
 

@@ -9,7 +9,7 @@ use super::project::Written;
 use super::simple::Lookup;
 use super::state::ShellState;
 use crate::abstract_value::{Folders, Text};
-use crate::command::{Command, Effect, Kind as EffectKind, Runs};
+use crate::command::{Command, Effect, EffectKind, Runs};
 use crate::facts::FileOracle as _;
 use crate::wrapper::{self, Language};
 use toolgate_scripts::{self as scripts, Arguments, Origin, ScriptEffectKind, Setting};
@@ -292,9 +292,7 @@ impl Interpreter<'_> {
             return state;
         }
         let name = self.via.last().cloned().unwrap_or_default();
-        self.inside(&name, |interpreter| {
-            interpreter.source(language, text, setting.clone(), scripts::read_part, state)
-        })
+        self.inside(&name, |interpreter| interpreter.source(language, text, setting.clone(), scripts::read_part, state))
     }
 
     /// What a script does to a file or sends.

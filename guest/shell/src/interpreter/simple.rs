@@ -16,7 +16,7 @@ use super::places::{
 use super::redirect::Redirected;
 use super::state::{Input, ShellState, Status};
 use crate::abstract_value::{Text, Variable};
-use crate::command::{Command, Effect, Kind};
+use crate::command::{Command, Effect, EffectKind};
 use crate::effect;
 use crate::facts::Presence;
 use crate::wrapper::{self, ContextChange, NestedCommand, Times};
@@ -314,7 +314,7 @@ impl Interpreter<'_> {
         });
         let ends = self.run_named(slot, command, lookup, before, state);
         if let Some(command) = self.commands.get_mut(slot).filter(|_| first.known().is_none()) {
-            let runs = Effect::new(Kind::Execute, file, first.span);
+            let runs = Effect::new(EffectKind::Execute, file, first.span);
             command.effects.push(Effect { alternative: true, ..runs });
         }
         ends
@@ -399,7 +399,7 @@ impl Interpreter<'_> {
         let built = self.builds(&name, &words, &state);
         if built.runs {
             let change = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
-            inner.push(NestedCommand { kind: wrapper::Kind::Unseen, change });
+            inner.push(NestedCommand { kind: wrapper::NestedKind::Unseen, change });
         }
         command.unseen_script |= inner.iter().any(|inner| self.is_unseen(inner, &state));
         self.record(slot, command, before, &mut state);
@@ -602,7 +602,7 @@ impl Interpreter<'_> {
         let stamp = self.stamp;
         let appends = self.commands.get(slot).is_none_or(|command| {
             let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
-            command.effects.iter().any(|effect| effect.kind == Kind::Append && is_own(effect))
+            command.effects.iter().any(|effect| effect.kind == EffectKind::Append && is_own(effect))
         });
         let given = match &state.input {
             Input::Text(text, 0) => Some(Rc::clone(text)),

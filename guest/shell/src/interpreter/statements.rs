@@ -38,7 +38,8 @@ impl Interpreter<'_> {
             }
         }
         // It may be the value of an option that no spec lists.
-        let perhaps = read.operands.iter().filter(|operand| operand.perhaps_value && is_file_of_statements(operand.word.text()));
+        let perhaps =
+            read.operands.iter().filter(|operand| operand.perhaps_value && is_file_of_statements(operand.word.text()));
         names.extend(perhaps.map(|operand| operand.word.text().to_owned()));
         if let Some(input) = &command.input {
             included(&input.text, &mut names);

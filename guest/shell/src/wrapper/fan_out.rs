@@ -5,7 +5,7 @@ use toolgate_commands::OptionRun;
 use super::argv_edit::{argument, fill, join, known, quote};
 use super::nested::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::ScannedOptions;
-use super::{Call, ContextChange, Directory, Kind, NestedCommand};
+use super::{Call, ContextChange, Directory, NestedCommand, NestedKind};
 use toolgate_shell_syntax::word::{Value, Word};
 
 /// How many arguments of `parallel` are put into its text one by one.
@@ -26,7 +26,7 @@ pub(super) fn xargs(call: Call<'_>) -> Vec<NestedCommand> {
     let bsd = scan.values(OptionRun::Bsd).find_map(Word::known).filter(|name| name.parse::<u64>().is_err());
     let mut found = finish_command(&call, &scan, &change);
     for inner in &mut found {
-        if let Kind::Command { words, more } = &mut inner.kind {
+        if let NestedKind::Command { words, more } = &mut inner.kind {
             match (&replace, bsd) {
                 (None, None) => *more = true,
                 (replace, bsd) => {
@@ -77,7 +77,7 @@ pub(super) fn parallel(call: Call<'_>) -> Vec<NestedCommand> {
             Some(jobs) => found.extend(jobs.iter().map(|job| text_of(join(job, " "), Vec::new(), &change))),
             None if sources.is_empty() && !scan.has(OptionRun::File) => {
                 change.own_input = false;
-                found.push(NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, &change));
+                found.push(NestedCommand::new(NestedKind::Stdin { language: None, args: Vec::new() }, &change));
             }
             None => found.push(unseen(&change)),
         }
@@ -291,7 +291,7 @@ pub(super) fn fd(call: Call<'_>) -> Vec<NestedCommand> {
         }
         let more = !current.iter().any(|word| MARKS.iter().any(|mark| word.text().contains(mark)));
         let words = current.drain(..).map(|word| fill(&word, MARKS)).collect();
-        found.push(NestedCommand::new(Kind::Command { words, more }, &change));
+        found.push(NestedCommand::new(NestedKind::Command { words, more }, &change));
     };
     let mut tail = tail.iter();
     while let Some(word) = tail.next() {

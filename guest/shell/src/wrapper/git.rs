@@ -3,7 +3,7 @@
 use toolgate_commands::OptionRun;
 
 use super::argv_edit::{Rules, cut, is_open, join, known, split};
-use super::{Call, ContextChange, Directory, Kind, NestedCommand, Times};
+use super::{Call, ContextChange, Directory, NestedCommand, NestedKind, Times};
 use toolgate_shell_syntax::word::{Value, Word};
 
 /// Settings whose value a shell runs: how the name starts and how it ends.
@@ -85,7 +85,7 @@ pub(super) fn git(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let mut found: Vec<NestedCommand> =
         scan.values(OptionRun::Config).filter_map(|word| setting(word, &change)).collect();
-    let perhaps = NestedCommand::new(Kind::Unseen, &change).perhaps();
+    let perhaps = NestedCommand::new(NestedKind::Unseen, &change).perhaps();
     if scan.has(OptionRun::Variable) || scan.values(OptionRun::Programs).next().is_some() {
         found.push(perhaps.clone());
     }
@@ -101,7 +101,7 @@ pub(super) fn git(call: Call<'_>) -> Vec<NestedCommand> {
     for word in rest {
         if word.text().starts_with("ext::") {
             let text = cut(word, 5);
-            found.push(NestedCommand::new(Kind::Text { text, args: Vec::new() }, &change).perhaps());
+            found.push(NestedCommand::new(NestedKind::Text { text, args: Vec::new() }, &change).perhaps());
         }
     }
     if let Some(row) = call.row.subcommand(name) {
@@ -119,7 +119,7 @@ fn setting(word: &Word, change: &ContextChange) -> Option<NestedCommand> {
     let equals = text.find('=')?;
     let name = text.get(..equals)?.to_ascii_lowercase();
     let value = cut(word, equals + 1);
-    let unseen = || Some(NestedCommand::new(Kind::Unseen, change).perhaps());
+    let unseen = || Some(NestedCommand::new(NestedKind::Unseen, change).perhaps());
     // No hook is there.
     if name == "core.hookspath" && matches!(value.text(), "/dev/null" | "") {
         return None;
@@ -140,7 +140,7 @@ fn setting(word: &Word, change: &ContextChange) -> Option<NestedCommand> {
     } else {
         value
     };
-    Some(NestedCommand::new(Kind::Text { text, args: Vec::new() }, change).perhaps())
+    Some(NestedCommand::new(NestedKind::Text { text, args: Vec::new() }, change).perhaps())
 }
 
 /// The alias of this name that a setting among the words gives.
@@ -152,7 +152,7 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Context
     let index = before.iter().rposition(|word| is(word) || is_attached(word))?;
     let word = before.get(index)?;
     let value = if is(word) { cut(word, wanted.len()) } else { cut(word, wanted.len() + 2) };
-    let Some(text) = value.known() else { return Some(NestedCommand::new(Kind::Unseen, change)) };
+    let Some(text) = value.known() else { return Some(NestedCommand::new(NestedKind::Unseen, change)) };
     if text.starts_with('!') {
         let body = cut(&value, 1);
         let mut change = change.clone();
@@ -166,18 +166,18 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Context
         let elsewhere = before.iter().skip(1).any(moved);
         change.cwd = Some(if elsewhere { Directory::Unknown } else { Directory::Top });
         if rest.is_empty() {
-            return Some(NestedCommand::new(Kind::Text { text: body, args: Vec::new() }, &change));
+            return Some(NestedCommand::new(NestedKind::Text { text: body, args: Vec::new() }, &change));
         }
         let args = std::iter::once(body.clone()).chain(rest.iter().cloned()).collect();
         let text = known(format!("{} \"$@\"", body.text()), &body);
-        return Some(NestedCommand::new(Kind::Text { text, args }, &change));
+        return Some(NestedCommand::new(NestedKind::Text { text, args }, &change));
     }
-    let Some(parts) = split(&value, Rules::Plain) else { return Some(NestedCommand::new(Kind::Unseen, change)) };
+    let Some(parts) = split(&value, Rules::Plain) else { return Some(NestedCommand::new(NestedKind::Unseen, change)) };
     // Without this setting, so that an alias of itself has an end.
     let own = if is(word) { index.saturating_sub(1)..index + 1 } else { index..index + 1 };
     let kept = before.iter().enumerate().filter(|(index, _)| !own.contains(index)).map(|(_, word)| word.clone());
     let words = kept.chain(parts).chain(rest.iter().cloned()).collect();
-    Some(NestedCommand::new(Kind::Command { words, more: false }, change))
+    Some(NestedCommand::new(NestedKind::Command { words, more: false }, change))
 }
 
 /// One word is a text; of more, the first is the command and the rest its arguments.
@@ -187,12 +187,12 @@ pub(super) fn foreach(call: Call<'_>) -> Vec<NestedCommand> {
     let Some((first, args)) = words.split_first() else { return Vec::new() };
     let plain = |word: &Word| !word.text().contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c));
     let kind = if args.is_empty() || is_open(first) {
-        Kind::Text { text: join(words, " "), args: Vec::new() }
+        NestedKind::Text { text: join(words, " "), args: Vec::new() }
     } else if plain(first) {
-        Kind::Command { words: words.to_vec(), more: false }
+        NestedKind::Command { words: words.to_vec(), more: false }
     } else {
         let text = join(&[first.clone(), known("\"$@\"", first)], " ");
-        Kind::Text { text, args: words.to_vec() }
+        NestedKind::Text { text, args: words.to_vec() }
     };
     vec![NestedCommand::new(kind, &change)]
 }
@@ -201,7 +201,7 @@ pub(super) fn foreach(call: Call<'_>) -> Vec<NestedCommand> {
 pub(super) fn fetch(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let settings = scan.values(OptionRun::Config).filter_map(|word| setting(word, &change));
-    let texts = scan.values(OptionRun::Also).map(|text| Kind::Text { text: text.clone(), args: Vec::new() });
+    let texts = scan.values(OptionRun::Also).map(|text| NestedKind::Text { text: text.clone(), args: Vec::new() });
     let texts = texts.map(|kind| NestedCommand::new(kind, &change).perhaps());
     settings.chain(texts).collect()
 }
@@ -212,5 +212,5 @@ pub(super) fn for_each_repo(call: Call<'_>) -> Vec<NestedCommand> {
     let (Some(git), Some(words)) = (call.words.first(), call.words.get(scan.end..)) else { return Vec::new() };
     let change = ContextChange { times: Times::Perhaps, ..change };
     let words = std::iter::once(git.clone()).chain(words.iter().cloned()).collect();
-    vec![NestedCommand::new(Kind::Command { words, more: false }, &change)]
+    vec![NestedCommand::new(NestedKind::Command { words, more: false }, &change)]
 }

@@ -4,7 +4,7 @@ use toolgate_commands::OptionRun;
 
 use super::argv_edit::{cut, join, known};
 use super::nested::{command, extras, is_stdin};
-use super::{Call, ContextChange, Kind, Language, NestedCommand};
+use super::{Call, ContextChange, Language, NestedCommand, NestedKind};
 use toolgate_scripts::{Origin, ScriptEffectKind, Setting};
 use toolgate_shell_syntax::decode::{self, Base64};
 use toolgate_shell_syntax::word::{Value, Word};
@@ -38,15 +38,15 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<NestedCommand> {
             codes.push(operands.remove(0));
         }
     }
-    let stdin = |args: Vec<Word>| NestedCommand::new(Kind::Stdin { language: Some(language), args }, &change);
+    let stdin = |args: Vec<Word>| NestedCommand::new(NestedKind::Stdin { language: Some(language), args }, &change);
     if missing {
-        found.push(NestedCommand::new(Kind::Unseen, &change));
+        found.push(NestedCommand::new(NestedKind::Unseen, &change));
     } else if !codes.is_empty() {
         let text = join(&codes, "\n");
         if language != Language::Sed || text.known().is_none_or(sed_acts) {
             // Those of sed are files, and its scripts do not name them.
             let args = if language == Language::Sed { Vec::new() } else { operands };
-            found.push(NestedCommand::new(Kind::Inline { language, text, args }, &change));
+            found.push(NestedCommand::new(NestedKind::Inline { language, text, args }, &change));
         }
     } else if program_first || scan.has(OptionRun::File) {
         found.extend(scan.values(OptionRun::File).any(is_stdin).then(|| stdin(operands)));
@@ -59,13 +59,13 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<NestedCommand> {
                 found.push(command(std::iter::once(path).chain(args).cloned().collect(), &change));
             }
             Some((path, args)) => {
-                let kind = Kind::Script { language, path: path.clone(), args: args.to_vec() };
+                let kind = NestedKind::Script { language, path: path.clone(), args: args.to_vec() };
                 found.push(NestedCommand::new(kind, &change));
             }
         }
     }
     if scan.unclear || call.unclear {
-        found.push(NestedCommand::new(Kind::Unseen, &change).perhaps());
+        found.push(NestedCommand::new(NestedKind::Unseen, &change).perhaps());
     }
     found.extend(programs);
     found
@@ -98,7 +98,7 @@ fn loaded(language: Language, module: &Word, change: &ContextChange) -> Option<N
         Language::Perl if module.text().contains([';', '(']) => {
             let value = module.value.part(format!("use {};", module.text()));
             let text = Word { value, at: None, ..module.clone() };
-            Some(NestedCommand::new(Kind::Inline { language, text, args: Vec::new() }, change))
+            Some(NestedCommand::new(NestedKind::Inline { language, text, args: Vec::new() }, change))
         }
         Language::Node if module.text().starts_with("data:") => {
             let (head, body) = module.known()?.split_once(',')?;
@@ -106,9 +106,9 @@ fn loaded(language: Language, module: &Word, change: &ContextChange) -> Option<N
                 true => decode::base64(body, Base64::Function),
                 false => Some(decode::percent(body)),
             };
-            let kind = text.map_or(Kind::Unseen, |text| {
+            let kind = text.map_or(NestedKind::Unseen, |text| {
                 let text = Word { at: None, value: Value::Known(text), ..module.clone() };
-                Kind::Inline { language, text, args: Vec::new() }
+                NestedKind::Inline { language, text, args: Vec::new() }
             });
             Some(NestedCommand::new(kind, change).perhaps())
         }
@@ -121,7 +121,7 @@ pub(super) fn rename(call: Call<'_>) -> Vec<NestedCommand> {
     let (scan, change) = call.scan();
     let first = scan.operands.first().and_then(|&at| call.words.get(at)).filter(|_| !scan.has(OptionRun::Code));
     let inline = |text: &Word| {
-        let kind = Kind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
+        let kind = NestedKind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
         NestedCommand::new(kind, &change).perhaps()
     };
     scan.values(OptionRun::Code).chain(first).map(inline).collect()
@@ -135,7 +135,7 @@ pub(super) fn latexmk(call: Call<'_>) -> Vec<NestedCommand> {
         if let [option, text] = pair
             && option.known() == Some("-e")
         {
-            let kind = Kind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
+            let kind = NestedKind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
             found.push(NestedCommand::new(kind, &change).perhaps());
         }
     }
@@ -148,7 +148,7 @@ pub(super) fn operand(call: Call<'_>) -> Vec<NestedCommand> {
     let words = call.words.get(scan.end..).unwrap_or_default();
     let (text, args) = words.split_first().filter(|_| !scan.stopped).unzip();
     let args = args.map(<[Word]>::to_vec).unwrap_or_default();
-    let kind = text.map(|text| Kind::Inline { language: Language::Node, text: text.clone(), args });
+    let kind = text.map(|text| NestedKind::Inline { language: Language::Node, text: text.clone(), args });
     kind.map(|kind| NestedCommand::new(kind, &change)).into_iter().collect()
 }
 
@@ -166,10 +166,12 @@ pub(super) fn bun(call: Call<'_>) -> Vec<NestedCommand> {
         }
         Some("exec") => {
             let text = call.words.get(scan.end + 1).cloned();
-            text.map(|text| NestedCommand::new(Kind::Text { text, args: Vec::new() }, &change)).into_iter().collect()
+            text.map(|text| NestedCommand::new(NestedKind::Text { text, args: Vec::new() }, &change))
+                .into_iter()
+                .collect()
         }
         Some("run") if call.words.get(scan.end + 1).is_some_and(is_stdin) => {
-            vec![NestedCommand::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
+            vec![NestedCommand::new(NestedKind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
         }
         // What is no script of the project's is a program.
         Some("run") => {
@@ -183,7 +185,7 @@ pub(super) fn bun(call: Call<'_>) -> Vec<NestedCommand> {
             if plain { vec![command(words.to_vec(), &change).perhaps()] } else { Vec::new() }
         }
         Some("-") => {
-            vec![NestedCommand::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
+            vec![NestedCommand::new(NestedKind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
         }
         _ => Vec::new(),
     }

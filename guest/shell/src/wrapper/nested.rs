@@ -5,7 +5,7 @@ use toolgate_commands::{OptionRun, RunForm, Trait};
 
 use super::argv_edit::{Rules, cut, is_open, join, known, split};
 use super::options::ScannedOptions;
-use super::{Call, ContextChange, Kind, NestedCommand};
+use super::{Call, ContextChange, NestedCommand, NestedKind};
 use toolgate_shell_syntax::path;
 use toolgate_shell_syntax::word::{Value, Why, Word};
 
@@ -15,7 +15,7 @@ pub(super) fn is_stdin(word: &Word) -> bool {
 }
 
 /// A setting of cargo's that is a program: `target.x.runner=["rm", "-rf"]`, `build.rustc-wrapper="sccache"`.
-fn setting(text: &Word) -> Option<Kind> {
+fn setting(text: &Word) -> Option<NestedKind> {
     const RUNS: &[&str] = &["runner", "linker", "rustc", "rustdoc", "rustc-wrapper", "rustc-workspace-wrapper"];
     let (key, value) = text.known()?.split_once('=')?;
     if !RUNS.contains(&key.rsplit('.').next()?.trim()) {
@@ -26,33 +26,33 @@ fn setting(text: &Word) -> Option<Kind> {
     let between = if value.starts_with('[') { ',' } else { ' ' };
     let words = value.trim_matches(['[', ']', '"', '\'']).split(between);
     let words = words.map(|word| known(word.trim().trim_matches(['"', '\'']), text)).collect();
-    Some(Kind::Command { words, more: true })
+    Some(NestedKind::Command { words, more: true })
 }
 
 /// What the options of a row run by themselves.
 pub(super) fn extras(scan: &ScannedOptions, change: &ContextChange) -> Vec<NestedCommand> {
     let kind = |meaning: OptionRun, value: &Option<Word>| match (meaning, value) {
-        (OptionRun::Also, Some(text)) => Some(Kind::Text { text: text.clone(), args: Vec::new() }),
-        (OptionRun::Prog, Some(text)) => Some(Kind::Command {
+        (OptionRun::Also, Some(text)) => Some(NestedKind::Text { text: text.clone(), args: Vec::new() }),
+        (OptionRun::Prog, Some(text)) => Some(NestedKind::Command {
             words: split(text, Rules::Plain).filter(|words| !words.is_empty()).unwrap_or_else(|| vec![text.clone()]),
             more: true,
         }),
         (OptionRun::Script, Some(path)) => {
-            Some(Kind::File { path: path.clone(), args: Vec::new(), here: false }).filter(|_| !is_stdin(path))
+            Some(NestedKind::File { path: path.clone(), args: Vec::new(), here: false }).filter(|_| !is_stdin(path))
         }
-        (OptionRun::Unseen, _) => Some(Kind::Unseen),
+        (OptionRun::Unseen, _) => Some(NestedKind::Unseen),
         // `--eval '%(TEXT)'` of rpm, `--config build.rustc-wrapper=PROGRAM` of cargo.
         (OptionRun::Macro, Some(text)) => {
             let at = text.text().find("%(")? + 2;
             let inner = cut(text, at);
             let end = inner.text().rfind(')').unwrap_or(inner.text().len());
             let value = inner.value.part(inner.text()[..end].to_owned());
-            Some(Kind::Text { text: Word { value, ..inner }, args: Vec::new() })
+            Some(NestedKind::Text { text: Word { value, ..inner }, args: Vec::new() })
         }
         (OptionRun::Setting, Some(text)) => setting(text),
         // Code of a language that is not read here; what is known of it is judged as a text.
         (OptionRun::CodeElsewhere, text) => {
-            text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen)
+            text.as_ref().is_none_or(|text| text.known().is_none()).then_some(NestedKind::Unseen)
         }
         _ => None,
     };
@@ -61,15 +61,15 @@ pub(super) fn extras(scan: &ScannedOptions, change: &ContextChange) -> Vec<Neste
 }
 
 pub(super) fn text_of(text: Word, args: Vec<Word>, change: &ContextChange) -> NestedCommand {
-    NestedCommand::new(Kind::Text { text, args }, change)
+    NestedCommand::new(NestedKind::Text { text, args }, change)
 }
 
 pub(super) fn command(words: Vec<Word>, change: &ContextChange) -> NestedCommand {
-    NestedCommand::new(Kind::Command { words, more: false }, change)
+    NestedCommand::new(NestedKind::Command { words, more: false }, change)
 }
 
 pub(super) fn unseen(change: &ContextChange) -> NestedCommand {
-    NestedCommand::new(Kind::Unseen, change).perhaps()
+    NestedCommand::new(NestedKind::Unseen, change).perhaps()
 }
 
 /// The words after the options and the program's own operands.
@@ -117,7 +117,7 @@ pub(super) fn finish(
         (_, Some(None)) => found.push(unseen(change)),
         (RunForm::Texts, None) => found.extend(words.into_iter().map(|text| text_of(text, Vec::new(), change))),
         _ if words.is_empty() && (call.row.has(Trait::Shell) || scan.has(OptionRun::Shell)) => {
-            found.push(NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, change));
+            found.push(NestedCommand::new(NestedKind::Stdin { language: None, args: Vec::new() }, change));
         }
         _ if words.is_empty() => {}
         (RunForm::Command, None) => {

@@ -5,7 +5,7 @@ use toolgate_commands::OptionRun;
 use super::argv_edit::{cut, join, known};
 use super::nested::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::ScannedOptions;
-use super::{Call, ContextChange, Directory, Kind, NestedCommand, Times, is_shell};
+use super::{Call, ContextChange, Directory, NestedCommand, NestedKind, Times, is_shell};
 use crate::host;
 use toolgate_shell_syntax::word::{Value, Word};
 
@@ -136,7 +136,7 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<NestedCommand> {
     if !words.is_empty() {
         found.push(text_of(join(words, " "), Vec::new(), &change));
     } else if !first.has(OptionRun::None) && !second.has(OptionRun::None) && !change.own_input {
-        found.push(NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, &change));
+        found.push(NestedCommand::new(NestedKind::Stdin { language: None, args: Vec::new() }, &change));
     }
     if first.unclear || second.unclear {
         found.push(unseen(&ContextChange::default()));
@@ -210,9 +210,9 @@ fn settings(scan: &ScannedOptions) -> Vec<NestedCommand> {
         let text = cut(word, at);
         let kind = match name.to_ascii_lowercase().as_str() {
             "proxycommand" | "localcommand" | "knownhostscommand" | "match" if text.text() != "none" => {
-                Kind::Text { text, args: Vec::new() }
+                NestedKind::Text { text, args: Vec::new() }
             }
-            "include" => Kind::Unseen,
+            "include" => NestedKind::Unseen,
             _ => return None,
         };
         Some(NestedCommand::new(kind, &local))

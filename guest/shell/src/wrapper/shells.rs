@@ -5,7 +5,7 @@ use toolgate_commands::OptionRun;
 use super::argv_edit::{Rules, cut, is_open, join, known, split};
 use super::nested::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::options::ScannedOptions;
-use super::{Call, ContextChange, Directory, Kind, NestedCommand, table};
+use super::{Call, ContextChange, Directory, NestedCommand, NestedKind, table};
 use crate::foreign::{ForeignShell, reads_as_fish};
 use toolgate_shell_syntax::word::{Value, Word};
 
@@ -105,7 +105,7 @@ pub(super) fn shell(call: Call<'_>) -> Vec<NestedCommand> {
                 "rcfile" | "init-file" => {
                     at += 1;
                     if let Some(path) = words.get(at) {
-                        let kind = Kind::File { path: path.clone(), args: Vec::new(), here: false };
+                        let kind = NestedKind::File { path: path.clone(), args: Vec::new(), here: false };
                         found.push(NestedCommand::new(kind, change).perhaps());
                     }
                 }
@@ -131,13 +131,13 @@ pub(super) fn shell(call: Call<'_>) -> Vec<NestedCommand> {
         return Vec::new();
     }
     let args = |from: usize| words.get(from..).unwrap_or_default().to_vec();
-    let stdin = |from: usize| Kind::Stdin { language: None, args: args(from) };
+    let stdin = |from: usize| NestedKind::Stdin { language: None, args: args(from) };
     let kind = match words.get(at) {
-        Some(text) if text_follows => Kind::Text { text: text.clone(), args: args(at + 1) },
-        None if text_follows => Kind::Unseen,
+        Some(text) if text_follows => NestedKind::Text { text: text.clone(), args: args(at + 1) },
+        None if text_follows => NestedKind::Unseen,
         Some(_) if from_stdin => stdin(at),
         Some(path) if is_stdin(path) => stdin(at + 1),
-        Some(path) => Kind::File { path: path.clone(), args: args(at + 1), here: false },
+        Some(path) => NestedKind::File { path: path.clone(), args: args(at + 1), here: false },
         None => stdin(at),
     };
     let inner = NestedCommand::new(kind, change);
@@ -175,9 +175,9 @@ pub(super) fn fish(call: Call<'_>) -> Vec<NestedCommand> {
         let args = words.get(1..).unwrap_or_default().to_vec();
         let kind = match words.first() {
             // After a word that may be `-c`, this is the text.
-            Some(text) if unclear && text.text().contains([' ', ';']) => Kind::Text { text: text.clone(), args },
-            Some(path) if !is_stdin(path) => Kind::File { path: path.clone(), args, here: false },
-            _ => Kind::Stdin { language: None, args },
+            Some(text) if unclear && text.text().contains([' ', ';']) => NestedKind::Text { text: text.clone(), args },
+            Some(path) if !is_stdin(path) => NestedKind::File { path: path.clone(), args, here: false },
+            _ => NestedKind::Stdin { language: None, args },
         };
         let inner = NestedCommand::new(kind, &change);
         found.push(if unclear { inner.perhaps() } else { inner });
@@ -213,7 +213,7 @@ pub(super) fn powershell(call: Call<'_>) -> Vec<NestedCommand> {
     let words = call.words;
     let text = |from: usize| {
         let text = join(words.get(from..).unwrap_or_default(), " ");
-        vec![NestedCommand::new(Kind::Foreign { shell: ForeignShell::PowerShell, text }, change)]
+        vec![NestedCommand::new(NestedKind::Foreign { shell: ForeignShell::PowerShell, text }, change)]
     };
     let old = call.words.first().and_then(Word::known).is_some_and(|name| name.contains("powershell"));
     let cut_short = |given: &str, name: &str, shortest: usize| given.len() >= shortest && name.starts_with(given);
@@ -221,17 +221,17 @@ pub(super) fn powershell(call: Call<'_>) -> Vec<NestedCommand> {
     while let Some(word) = words.get(at) {
         let Some(given) = word.known() else { return [text(at), vec![unseen(change)]].concat() };
         let Some(name) = given.strip_prefix(['-', '/']).filter(|_| given.len() > 1) else {
-            return if old && given != "-" { text(at) } else { vec![NestedCommand::new(Kind::Unseen, change)] };
+            return if old && given != "-" { text(at) } else { vec![NestedCommand::new(NestedKind::Unseen, change)] };
         };
         let name = name.trim_start_matches('-').to_ascii_lowercase();
         if cut_short(&name, "command", 1) || cut_short(&name, "commandwithargs", 1) || name == "cwa" {
             return match words.get(at + 1) {
                 Some(word) if !is_stdin(word) => text(at + 1),
-                _ => vec![NestedCommand::new(Kind::Unseen, change)],
+                _ => vec![NestedCommand::new(NestedKind::Unseen, change)],
             };
         }
         if cut_short(&name, "encodedcommand", 1) || name == "ec" || cut_short(&name, "file", 1) {
-            return vec![NestedCommand::new(Kind::Unseen, change)];
+            return vec![NestedCommand::new(NestedKind::Unseen, change)];
         }
         if cut_short(&name, "help", 1) || name == "?" || !old && cut_short(&name, "version", 1) {
             return Vec::new();
@@ -240,7 +240,7 @@ pub(super) fn powershell(call: Call<'_>) -> Vec<NestedCommand> {
             || old && cut_short(&name, "version", 1);
         at += if takes_value { 2 } else { 1 };
     }
-    vec![NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, change).perhaps(), unseen(change)]
+    vec![NestedCommand::new(NestedKind::Stdin { language: None, args: Vec::new() }, change).perhaps(), unseen(change)]
 }
 
 /// `cmd /c TEXT`, `cmd /d/cTEXT`: switches may stand in one word.
@@ -258,7 +258,7 @@ pub(super) fn cmd(call: Call<'_>) -> Vec<NestedCommand> {
             let attached = call.words.get(at).map(|word| cut(word, begin)).filter(|word| !word.text().is_empty());
             let rest = call.words.get(at + 1..).unwrap_or_default();
             let text: Vec<Word> = attached.into_iter().chain(rest.iter().cloned()).collect();
-            vec![NestedCommand::new(Kind::Foreign { shell: ForeignShell::Cmd, text: join(&text, " ") }, change)]
+            vec![NestedCommand::new(NestedKind::Foreign { shell: ForeignShell::Cmd, text: join(&text, " ") }, change)]
         }
         // It reads commands from standard input. Elsewhere a program of this name is another one.
         None if call.words.first().is_some_and(|word| word.text().ends_with(".exe")) => vec![unseen(change)],
@@ -280,7 +280,7 @@ pub(super) fn foreign(call: Call<'_>) -> Vec<NestedCommand> {
     let mut found: Vec<NestedCommand> = extras(&scan, &change);
     let shell = ForeignShell::Other(name);
     let texts = scan.values(OptionRun::Foreign).cloned();
-    found.extend(texts.map(|text| NestedCommand::new(Kind::Foreign { shell: shell.clone(), text }, &change)));
+    found.extend(texts.map(|text| NestedCommand::new(NestedKind::Foreign { shell: shell.clone(), text }, &change)));
     if scan.unclear || call.unclear {
         found.push(unseen(&change));
     }
@@ -299,7 +299,7 @@ pub(super) fn eval(call: Call<'_>) -> Vec<NestedCommand> {
     if words.is_empty() {
         return Vec::new();
     }
-    vec![NestedCommand::new(Kind::Here { text: join(words, " ") }, &change)]
+    vec![NestedCommand::new(NestedKind::Here { text: join(words, " ") }, &change)]
 }
 
 pub(super) fn trap(call: Call<'_>) -> Vec<NestedCommand> {
@@ -315,7 +315,7 @@ pub(super) fn trap(call: Call<'_>) -> Vec<NestedCommand> {
     if text.known().is_some_and(|text| text == "-" || text.chars().all(|c| c.is_ascii_digit())) {
         return Vec::new();
     }
-    vec![NestedCommand::new(Kind::Trap { text: text.clone(), signals: signals.to_vec() }, &change)]
+    vec![NestedCommand::new(NestedKind::Trap { text: text.clone(), signals: signals.to_vec() }, &change)]
 }
 
 pub(super) fn source(call: Call<'_>) -> Vec<NestedCommand> {
@@ -324,7 +324,10 @@ pub(super) fn source(call: Call<'_>) -> Vec<NestedCommand> {
     let Some((path, args)) = words.split_first() else { return Vec::new() };
     let args = args.to_vec();
     let stdin = path.known().is_some_and(toolgate_shell_syntax::path::is_stdin);
-    let kind =
-        if stdin { Kind::Stdin { language: None, args } } else { Kind::File { path: path.clone(), args, here: true } };
+    let kind = if stdin {
+        NestedKind::Stdin { language: None, args }
+    } else {
+        NestedKind::File { path: path.clone(), args, here: true }
+    };
     vec![NestedCommand::new(kind, &change)]
 }

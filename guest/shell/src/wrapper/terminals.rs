@@ -4,7 +4,7 @@ use toolgate_commands::OptionRun;
 
 use super::argv_edit::{Rules, assignment, cut, join, known, split};
 use super::nested::{command, extras, finish, finish_command, rest, text_of, unseen};
-use super::{Call, ContextChange, Directory, Kind, NestedCommand, table};
+use super::{Call, ContextChange, Directory, NestedCommand, NestedKind, table};
 use toolgate_shell_syntax::word::{Value, Word};
 
 /// How deep tmux commands inside tmux commands are followed.
@@ -161,7 +161,7 @@ pub(super) fn at(call: Call<'_>) -> Vec<NestedCommand> {
     }
     let found = extras(&scan, &change);
     if found.is_empty() {
-        return vec![NestedCommand::new(Kind::Stdin { language: None, args: Vec::new() }, &change)];
+        return vec![NestedCommand::new(NestedKind::Stdin { language: None, args: Vec::new() }, &change)];
     }
     found
 }

@@ -1,6 +1,6 @@
 //! One row a command: its words, and what they run.
 
-use super::{ContextChange, Directory, Kind, Language, NestedCommand, Times, inner, xargs};
+use super::{ContextChange, Directory, Language, NestedCommand, NestedKind, Times, inner, xargs};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// Words at blanks; single quotes keep blanks, `$NAME` is not known, `"$NAME"` is one word, a star is a glob.
@@ -67,20 +67,20 @@ fn name(language: Language) -> String {
 
 fn render(inner: &NestedCommand) -> String {
     let kind = match &inner.kind {
-        Kind::Command { words, more } => format!("[{}{}]", list(words), if *more { " .." } else { "" }),
-        Kind::Text { text, args } => with("text", text, args),
-        Kind::Here { text } => with("here", text, &[]),
-        Kind::Trap { text, signals } => with("trap", text, signals),
-        Kind::Inline { language, text, args } => with(&name(*language), text, args),
-        Kind::Script { language, path, args } => with(&format!("{} file", name(*language)), path, args),
-        Kind::File { path, args, here } => with(if *here { "source" } else { "file" }, path, args),
-        Kind::Stdin { language, args } => {
+        NestedKind::Command { words, more } => format!("[{}{}]", list(words), if *more { " .." } else { "" }),
+        NestedKind::Text { text, args } => with("text", text, args),
+        NestedKind::Here { text } => with("here", text, &[]),
+        NestedKind::Trap { text, signals } => with("trap", text, signals),
+        NestedKind::Inline { language, text, args } => with(&name(*language), text, args),
+        NestedKind::Script { language, path, args } => with(&format!("{} file", name(*language)), path, args),
+        NestedKind::File { path, args, here } => with(if *here { "source" } else { "file" }, path, args),
+        NestedKind::Stdin { language, args } => {
             let language = language.map(name).unwrap_or_default();
             format!("stdin({}{}{})", language, if args.is_empty() { "" } else { "; " }, list(args))
         }
-        Kind::Foreign { shell, text } => with(shell.title(), text, &[]),
-        Kind::Loaded { language, path } => with(&format!("{language:?} loads"), path, &[]),
-        Kind::Unseen => "unseen".to_owned(),
+        NestedKind::Foreign { shell, text } => with(shell.title(), text, &[]),
+        NestedKind::Loaded { language, path } => with(&format!("{language:?} loads"), path, &[]),
+        NestedKind::Unseen => "unseen".to_owned(),
     };
     // Whether a container is fresh, verdicts tell.
     let ContextChange {
@@ -1048,8 +1048,8 @@ fn words_keep_their_place() {
     ];
     for (text, expected, covered) in cases {
         let found = inner(&words(text)).into_iter().find_map(|inner| match inner.kind {
-            Kind::Command { words, .. } => words.into_iter().find(|word| word.known() == Some(expected)),
-            Kind::Text { text, .. } | Kind::Here { text } => Some(text),
+            NestedKind::Command { words, .. } => words.into_iter().find(|word| word.known() == Some(expected)),
+            NestedKind::Text { text, .. } | NestedKind::Here { text } => Some(text),
             _ => None,
         });
         let found = found.unwrap_or_else(|| panic!("{text}: {expected} is not there"));

@@ -4,7 +4,7 @@ use toolgate_commands::OptionRun;
 
 use super::argv_edit::{assignment, cut, is_open, known};
 use super::nested::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
-use super::{Call, ContextChange, Directory, Kind, NestedCommand};
+use super::{Call, ContextChange, Directory, NestedCommand, NestedKind};
 use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::word::{Value, Word};
 
@@ -15,7 +15,7 @@ pub(super) fn uv_run(call: Call<'_>) -> Vec<NestedCommand> {
     let Some(first) = words.first() else { return Vec::new() };
     if is_stdin(first) {
         let args = words.get(1..).unwrap_or_default().to_vec();
-        return vec![NestedCommand::new(Kind::Stdin { language: Some(super::Language::Python), args }, &change)];
+        return vec![NestedCommand::new(NestedKind::Stdin { language: Some(super::Language::Python), args }, &change)];
     }
     if first.known().is_some_and(|name| name.ends_with(".py")) {
         return Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<NestedCommand> {
                 found.push(text_of(tail, args, &change));
             }
             "python" | "py" | "pi" => {
-                let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
+                let kind = NestedKind::Inline { language: super::Language::Python, text: tail, args };
                 found.push(NestedCommand::new(kind, &change));
             }
             "print" | "p" if line.get(name..).is_some_and(is_value) => {}

@@ -4,7 +4,7 @@ use toolgate_commands::{OptionRun, RunCode, RunForm};
 
 use super::argv_edit::known;
 use super::nested::{command, extras, finish, finish_command, rest, text_of};
-use super::{Call, Kind, NestedCommand, fan_out, git, inline, remote, shells, terminals, tools};
+use super::{Call, NestedCommand, NestedKind, fan_out, git, inline, remote, shells, terminals, tools};
 use toolgate_shell_syntax::word::Word;
 
 pub(super) fn open(call: Call<'_>) -> Vec<NestedCommand> {
@@ -98,7 +98,7 @@ fn sub(call: Call<'_>) -> Vec<NestedCommand> {
         let unclear = call.unclear || scan.unclear;
         let text = scan.values(OptionRun::Text).next_back().cloned();
         match text {
-            Some(text) => found.push(NestedCommand::new(Kind::Text { text, args: Vec::new() }, &change)),
+            Some(text) => found.push(NestedCommand::new(NestedKind::Text { text, args: Vec::new() }, &change)),
             None => found.extend(Call { row, words: call.words, from: at + 1, change, unclear }.open()),
         }
     }

@@ -10,14 +10,14 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use toolgate_shell::{
-    Command, Effect, FileOracle, Kind as Deed, Presence, RedirectKind, Runs, SUBSTITUTION, Span, Value, absolute,
+    Command, Effect, EffectKind, FileOracle, Presence, RedirectKind, Runs, SUBSTITUTION, Span, Value, absolute,
 };
 
 use super::code_secrets::{self, Taken};
 use super::sent::{Secret, goes_elsewhere, is_credential, sent};
 use super::shown::{hides_values, is_secret, is_shown, prints_environment, secrets_in};
 use super::untracked::SECRETS;
-use crate::call::{Field, Kind, Memory};
+use crate::call::{Field, Memory, ToolKind};
 use crate::flow::is_interpreter;
 use crate::invocation::Invocation;
 use crate::judge::recursive_reads::read_below;
@@ -195,7 +195,7 @@ impl Evaluation<'_> {
     /// A file with secrets that a file tool reads.
     pub(in crate::judge) fn reads_copy(&mut self) {
         let call = self.call;
-        if call.kind != Kind::Read {
+        if call.kind != ToolKind::Read {
             return;
         }
         let has_secrets = |field: &&Field| {
@@ -235,7 +235,7 @@ impl<'a> Scene<'_, 'a> {
         }
         let runs = |outer: &&MatchInput<'_>| {
             let outer = outer.command;
-            let mut run = outer.effects.iter().filter(|effect| effect.kind == Deed::Execute);
+            let mut run = outer.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
             !outer.preexisting
                 && inner.span.is_inside(outer.span)
                 && run.any(|effect| effect.path.known().is_some_and(|path| self.has_written(path)))
@@ -423,7 +423,9 @@ impl<'a> Scene<'_, 'a> {
         let away = copies_away(self.subjects[at].command);
         let reads = |effect: &&Effect| {
             let kind = effect.kind;
-            !effect.used && (matches!(kind, Deed::Read | Deed::Move | Deed::HardLink) || away && kind == Deed::Mention)
+            !effect.used
+                && (matches!(kind, EffectKind::Read | EffectKind::Move | EffectKind::HardLink)
+                    || away && kind == EffectKind::Mention)
         };
         let effects = self.subjects[at].command.effects.iter().filter(reads);
         let found = effects.flat_map(|effect| trace.files.iter().filter(move |(file, _)| is_read(effect, file)));
@@ -453,7 +455,7 @@ impl<'a> Scene<'_, 'a> {
         let subject = &self.subjects[at];
         let command = subject.command;
         let filled = |effect: &Effect| {
-            effect.kind == Deed::Read
+            effect.kind == EffectKind::Read
                 && matches!(&effect.path, Value::Unknown { shape, .. } if shape.chars().eq([Value::HOLE]))
         };
         let reads = command.via.iter().any(|via| via == "xargs" || via == "parallel")
@@ -608,7 +610,7 @@ impl<'a> Scene<'_, 'a> {
     fn session_code(&self, at: usize) -> Option<(&'a str, String)> {
         let command = self.subjects[at].command;
         let program = command.program().filter(|_| self.is_code(at))?;
-        let runs = command.effects.iter().filter(|effect| effect.kind == Deed::Execute);
+        let runs = command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
         let text = runs.filter_map(|effect| effect.path.known()).find_map(|path| self.session_file(at, path))?;
         Some((program, text))
     }
@@ -640,8 +642,8 @@ impl Trace {
     }
 }
 
-fn is_filled(kind: Deed) -> bool {
-    matches!(kind, Deed::Write | Deed::Append | Deed::Create | Deed::Link)
+fn is_filled(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link)
 }
 
 fn has_unknown(command: &Command) -> bool {

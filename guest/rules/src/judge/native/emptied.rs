@@ -1,6 +1,6 @@
 //! A file that a redirect empties before the same pipeline reads it: `sort f > f`.
 
-use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Presence, Redirect, RedirectKind};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Redirect, RedirectKind};
 
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
@@ -20,12 +20,12 @@ impl Evaluation<'_> {
         let command = subject.command;
         let empties = |redirect: &&Redirect| redirect.kind == RedirectKind::Write;
         for redirect in command.redirects.iter().filter(empties) {
-            let written = |effect: &&Effect| effect.kind == Deed::Write && effect.span == redirect.target.span;
+            let written = |effect: &&Effect| effect.kind == EffectKind::Write && effect.span == redirect.target.span;
             let Some(path) = command.effects.iter().find(written).and_then(|effect| effect.path.known()) else {
                 continue;
             };
             // In zsh a word may be the target of a redirect that is none in bash.
-            let of = |effect: &Effect| effect.kind == Deed::Read && effect.span != redirect.target.span;
+            let of = |effect: &Effect| effect.kind == EffectKind::Read && effect.span != redirect.target.span;
             let reads =
                 |other: &Command| other.effects.iter().any(|effect| of(effect) && effect.path.known() == Some(path));
             let read = reads(command) || subject.pipeline().0.into_iter().any(reads);

@@ -1,6 +1,6 @@
 //! What is done to the files that another command lists or finds.
 
-use toolgate_shell::{Effect, Kind as Deed, Runs, SUBSTITUTION, Span, Value, Why, Word, absolute};
+use toolgate_shell::{Effect, EffectKind, Runs, SUBSTITUTION, Span, Value, Why, Word, absolute};
 
 use crate::call::Field;
 use crate::flow;
@@ -49,7 +49,7 @@ impl Evaluation<'_> {
                 return subject.command.effects.iter().zip(subject.places()).any(told);
             }
             lists
-                && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
+                && (places.into_iter().any(|(effect, place)| effect.kind == EffectKind::Read && is_elsewhere(*place))
                     || printed && globs().any(is_outside)
                     || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))
         };
@@ -74,7 +74,10 @@ impl Evaluation<'_> {
                     }
                     _ => false,
                 };
-                let loses = matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link);
+                let loses = matches!(
+                    effect.kind,
+                    EffectKind::Delete | EffectKind::Move | EffectKind::Write | EffectKind::Mode | EffectKind::Link
+                );
                 if unnamed && loses {
                     hit.push((subject, effect.span, search.command.span));
                 }
@@ -103,7 +106,7 @@ impl Evaluation<'_> {
         for subject in running().filter(removes) {
             let hit = subject.command.effects.iter().zip(subject.places()).find_map(|(effect, place)| {
                 let unnamed = matches!(place, PathZone::Found | PathZone::Unknown);
-                if !unnamed || !matches!(effect.kind, Deed::Delete | Deed::Write) {
+                if !unnamed || !matches!(effect.kind, EffectKind::Delete | EffectKind::Write) {
                     return None;
                 }
                 printed_by(subjects, &lists, subject, effect, false).map(|list| [effect.span, list.command.span])
@@ -127,7 +130,7 @@ impl Evaluation<'_> {
                 && command
                     .effects
                     .iter()
-                    .any(|effect| effect.kind == Deed::Read && effect.recursive && whole(&effect.path));
+                    .any(|effect| effect.kind == EffectKind::Read && effect.recursive && whole(&effect.path));
         }
         let found = Some(subject).filter(|subject| subject.may_be("git")).and_then(MatchInput::invocation);
         let Some(found) = found.filter(|found| found.program == "git") else { return false };
@@ -215,5 +218,5 @@ pub(super) fn printed_by<'s, 'a>(
 
 /// Whether a script reads the names in a folder.
 fn is_listing(effect: &Effect) -> bool {
-    effect.kind == Deed::Read && effect.folder
+    effect.kind == EffectKind::Read && effect.folder
 }

@@ -1,6 +1,6 @@
 //! Files that `mv` loses: each of several is moved onto the same name, or they are moved into a folder that is removed then.
 
-use toolgate_shell::{Command, Effect, FileOracle, Kind as Deed, Presence, Value, Why};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Value, Why};
 
 use crate::call::Field;
 use crate::glob;
@@ -34,7 +34,7 @@ impl Evaluation<'_> {
                 Value::Unknown { .. } => return false,
             };
             let had = || earlier.iter().any(|moved| is_within(moved, folder) && still_there(moved));
-            let removes = effect.kind == Deed::Delete
+            let removes = effect.kind == EffectKind::Delete
                 && !folder.is_empty()
                 && (effect.recursive || effect.path.known().is_none());
             removes && !is_temporary(path) && (effect.path.known().is_some() && has_moved_in(subject, path) || had())
@@ -50,7 +50,9 @@ impl Evaluation<'_> {
 fn targets(command: &Command) -> impl Iterator<Item = (&Effect, &Effect)> {
     let all = command.effects.as_slice();
     let pairs = all.iter().zip(all.iter().skip(1));
-    pairs.filter(|(from, to)| from.kind == Deed::Move && from.copied && matches!(to.kind, Deed::Write | Deed::Create))
+    pairs.filter(|(from, to)| {
+        from.kind == EffectKind::Move && from.copied && matches!(to.kind, EffectKind::Write | EffectKind::Create)
+    })
 }
 
 /// Whether a command moves each of several files onto one name, which is no folder.
@@ -66,7 +68,8 @@ fn is_piled(subject: &MatchInput<'_>, from: &Effect, to: &Effect, look: Option<&
     let commands = &subject.script().commands;
     let earlier = || commands[..subject.index].iter();
     let is_file = look.is_some_and(|look| matches!(look.look(target), Presence::Absent | Presence::File));
-    let makes = |effect: &Effect| effect.folder && effect.kind == Deed::Create && effect.path.known() == Some(target);
+    let makes =
+        |effect: &Effect| effect.folder && effect.kind == EffectKind::Create && effect.path.known() == Some(target);
     if !is_file || earlier().any(|other| other.effects.iter().any(makes)) {
         return false;
     }

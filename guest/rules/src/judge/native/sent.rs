@@ -1,7 +1,7 @@
 //! Secrets of the environment that a command sends to a host that they are not for: in an address, in what it posts, through a
 //! pipe. In a header for credentials, a secret that no known service has given goes wherever the command says.
 
-use toolgate_shell::{Command, Kind, RedirectKind, Span, Value, Word};
+use toolgate_shell::{Command, EffectKind, RedirectKind, Span, Value, Word};
 
 use super::shown::{is_secret, secrets_in};
 use crate::call::Field;
@@ -79,7 +79,8 @@ impl Evaluation<'_> {
         if !sends || command.preexisting || command.scanned {
             return;
         }
-        let sent_to = command.effects.iter().filter(|effect| effect.kind == Kind::Send).map(|effect| &effect.path);
+        let sent_to =
+            command.effects.iter().filter(|effect| effect.kind == EffectKind::Send).map(|effect| &effect.path);
         let looked_up =
             command.words.iter().skip(1).filter(|_| command.program().is_some_and(|name| LOOKUPS.contains(&name)));
         let hosts = sent_to.chain(looked_up.map(|word| &word.value)).filter_map(|address| Host::of(address.text()));
@@ -150,7 +151,7 @@ pub(super) fn goes_elsewhere(command: &Command, secret: &Secret) -> bool {
     const STORES: &[&str] = &["s3", "s3a", "gs", "gcs", "r2", "b2", "az", "wasb", "abfs"];
     let is_store = |address: &str| address.split_once("://").is_some_and(|(scheme, _)| STORES.contains(&scheme));
     let is_foreign = |address: &str| is_store(address) || Host::of(address).is_some_and(|host| !host.may_have(secret));
-    let sent_to = command.effects.iter().filter(|effect| effect.kind == Kind::Send);
+    let sent_to = command.effects.iter().filter(|effect| effect.kind == EffectKind::Send);
     let redirected = command.redirects.iter().filter_map(|one| {
         let target = one.target.value.text();
         target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"))

@@ -145,7 +145,8 @@ pub(super) fn hides_values(command: &Command) -> bool {
         },
         "sed" => {
             let scripts = [values(&["e"]), operands].concat();
-            matches!(scripts[..], ["s/=.*//" | "s/=.*$//" | "s/=.*/=***/" | "s/=.*/=<set>/" | "s/=.*/=/"]) && !read.has("f")
+            matches!(scripts[..], ["s/=.*//" | "s/=.*$//" | "s/=.*/=***/" | "s/=.*/=<set>/" | "s/=.*/=/"])
+                && !read.has("f")
         }
         "grep" | "egrep" | "fgrep" | "rg" | "ag" => greps_plainly(&read),
         _ => false,

@@ -1,7 +1,7 @@
 //! A token that a program prints straight into what is sent to its own host, so that nobody else sees it: the header of a request,
 //! the password that a login reads.
 
-use toolgate_shell::{Command, Effect, Kind, SUBSTITUTION, Value, Word};
+use toolgate_shell::{Command, Effect, EffectKind, SUBSTITUTION, Value, Word};
 
 use crate::invocation::{Given, Invocation, Operand};
 use crate::matching::MatchInput;
@@ -45,7 +45,7 @@ fn logs_in<'a>(subject: &MatchInput<'a>, next: &'a Command, hosts: &[&str]) -> b
 }
 
 fn is_file(effect: &Effect) -> bool {
-    matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create)
+    matches!(effect.kind, EffectKind::Write | EffectKind::Append | EffectKind::Create)
 }
 
 /// A registry without its scheme and path.

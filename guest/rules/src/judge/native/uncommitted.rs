@@ -1,7 +1,7 @@
 //! Changes that no commit has, in files that a command removes or empties and nobody names: by a glob, by the list that another
 //! program prints. And in files over which git prints what is committed.
 
-use toolgate_shell::{Command, Effect, Kind as Deed, RedirectKind, Runs, Span, Value, Why, Word, absolute};
+use toolgate_shell::{Command, Effect, EffectKind, RedirectKind, Runs, Span, Value, Why, Word, absolute};
 
 use super::listed::{REMOVERS, printed_by};
 use crate::call::Field;
@@ -86,7 +86,7 @@ impl Evaluation<'_> {
         let lists: Vec<&MatchInput<'_>> = running().filter(|subject| !listed(subject).is_empty()).collect();
         for subject in running().filter(removes) {
             let unnamed = |(effect, place): &(&Effect, &PathZone)| {
-                let gone = matches!(effect.kind, Deed::Delete | Deed::Write);
+                let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Write);
                 gone && matches!(place, PathZone::Found | PathZone::Unknown)
             };
             let removed = subject.command.effects.iter().zip(subject.places()).filter(unnamed);
@@ -119,18 +119,20 @@ fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost
     match (&effect.path, effect.kind) {
         (path, _) if made_again(path.text()) => false,
         // What git takes for a path where no branch is called so.
-        (Value::Pattern(text), Deed::Write) if command.program() == Some("git") && !is_redirected(command, effect) => {
+        (Value::Pattern(text), EffectKind::Write)
+            if command.program() == Some("git") && !is_redirected(command, effect) =>
+        {
             glob::first_wildcard(text).is_none()
         }
-        (Value::Pattern(_), Deed::Delete) => command.program() != Some("git"),
+        (Value::Pattern(_), EffectKind::Delete) => command.program() != Some("git"),
         // A variable that may be empty: `rm -rf src/$UNSET`.
-        (Value::Unknown { why, .. }, Deed::Delete) => {
+        (Value::Unknown { why, .. }, EffectKind::Delete) => {
             let unset = why.variable().is_some() || matches!(why, Why::Default(_) | Why::Expansion);
             effect.recursive && unset
         }
         // `ln -sf other FILE`
-        (Value::Known(_), Deed::Link) => true,
-        (Value::Pattern(_) | Value::Known(_), Deed::Write) => {
+        (Value::Known(_), EffectKind::Link) => true,
+        (Value::Pattern(_) | Value::Known(_), EffectKind::Write) => {
             writes_nothing(subject, effect) || prints_committed(subject, effect) || edits_to_nothing(command)
         }
         _ => false,
@@ -166,9 +168,10 @@ fn undone_diff(subject: &MatchInput<'_>) -> Option<Span> {
     if before.iter().any(|other| prints(other) && is_turned(&words(other)) != is_turned(&own)) {
         return Some(command.span);
     }
-    let reads = |path: &Value| command.effects.iter().any(|effect| effect.kind == Deed::Read && effect.path == *path);
+    let reads =
+        |path: &Value| command.effects.iter().any(|effect| effect.kind == EffectKind::Read && effect.path == *path);
     let gives = |other: &&Command| {
-        let into = other.effects.iter().any(|effect| effect.kind == Deed::Write && reads(&effect.path));
+        let into = other.effects.iter().any(|effect| effect.kind == EffectKind::Write && reads(&effect.path));
         into && prints(other) && is_turned(&words(other)) != is_turned(&own)
     };
     subject.script().commands.iter().take(subject.index).find(gives).map(|_| command.span)
@@ -314,7 +317,7 @@ fn listed(subject: &MatchInput<'_>) -> Vec<Listed> {
 
 /// Where a command looks for files, by what it reads.
 fn searched(command: &Command) -> impl Iterator<Item = Listed> {
-    command.effects.iter().filter(|effect| effect.kind == Deed::Read).filter_map(|effect| match &effect.path {
+    command.effects.iter().filter(|effect| effect.kind == EffectKind::Read).filter_map(|effect| match &effect.path {
         Value::Known(path) => Some(Listed::all(path)),
         Value::Pattern(pattern) => Some(Listed::paths(pattern, effect.recursive)),
         Value::Unknown { .. } => None,

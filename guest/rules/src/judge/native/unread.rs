@@ -1,7 +1,7 @@
 //! What is done to files whose names come from a file that was not read: `xargs rm < list`, `rm $(cat list)`. What a small file
 //! holds, the shell engine knows.
 
-use toolgate_shell::{Command, Effect, Kind as Deed, RedirectKind, Runs, SUBSTITUTION, Span, Value, Why, Word};
+use toolgate_shell::{Command, Effect, EffectKind, RedirectKind, Runs, SUBSTITUTION, Span, Value, Why, Word};
 
 use super::listed::{REMOVERS, SEARCHES};
 use crate::call::Field;
@@ -57,7 +57,9 @@ fn loses(command: &Command, effect: &Effect) -> bool {
         let removes = command.program().is_some_and(|name| REMOVERS.contains(&name));
         removes || command.redirects.iter().any(|redirect| redirect.target.span == effect.span)
     };
-    unnamed && !effect.alternative && (effect.kind == Deed::Delete || effect.kind == Deed::Write && empties())
+    unnamed
+        && !effect.alternative
+        && (effect.kind == EffectKind::Delete || effect.kind == EffectKind::Write && empties())
 }
 
 /// Where the file is named that an unknown path comes from.
@@ -107,7 +109,7 @@ fn given_to_fan(subjects: &[MatchInput<'_>], subject: &MatchInput<'_>) -> Option
 
 /// The list that a command reads itself: `tar --remove-files -T LIST`.
 fn own_list(command: &Command) -> Option<Span> {
-    let listed = |effect: &&Effect| effect.kind == Deed::Read && !effect.recursive;
+    let listed = |effect: &&Effect| effect.kind == EffectKind::Read && !effect.recursive;
     command.effects.iter().find(listed).filter(|_| command.program() == Some("tar")).map(|effect| effect.span)
 }
 
@@ -186,18 +188,19 @@ fn reads_file(subjects: &[MatchInput<'_>], command: &Command) -> Option<Span> {
     if let Some(read) = read_by(subjects, command) {
         return Some(read);
     }
-    let reads = |effect: &&Effect| effect.kind == Deed::Read && !effect.recursive && !effect.folder;
+    let reads = |effect: &&Effect| effect.kind == EffectKind::Read && !effect.recursive && !effect.folder;
     let read = command.effects.iter().find(reads)?;
     (!is_listed_here(subjects, command, read.span)).then_some(read.span)
 }
 
 /// Whether the text itself wrote a file that a command reads, as the list of what a search found: that is judged by the search.
 fn is_listed_here(subjects: &[MatchInput<'_>], command: &Command, named: Span) -> bool {
-    let Some(read) = command.effects.iter().find(|effect| effect.span == named && effect.kind == Deed::Read) else {
+    let Some(read) = command.effects.iter().find(|effect| effect.span == named && effect.kind == EffectKind::Read)
+    else {
         return false;
     };
     let writes = |other: &&Command| {
-        let kinds = [Deed::Write, Deed::Append];
+        let kinds = [EffectKind::Write, EffectKind::Append];
         other.effects.iter().any(|effect| kinds.contains(&effect.kind) && effect.path == read.path)
     };
     let lists = |other: &Command| other.program().is_some_and(|name| name == "git" || SEARCHES.contains(&name));

@@ -1,7 +1,7 @@
 //! What git does not hold: data of the workspace that is removed, a worktree that is removed as a folder, a secret that is
 //! about to be committed.
 
-use toolgate_shell::{Effect, FileOracle, Kind as Deed, Presence, absolute};
+use toolgate_shell::{Effect, EffectKind, FileOracle, Presence, absolute};
 
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
@@ -67,7 +67,7 @@ impl Evaluation<'_> {
         let by_git = command.program() == Some("git");
         let gone = |(effect, place): &(&Effect, &PathZone)| {
             !by_git
-                && effect.kind == Deed::Delete
+                && effect.kind == EffectKind::Delete
                 && matches!(place, PathZone::Workspace | PathZone::Source)
                 && !effect.path.known().is_some_and(|path| super::is_made_before(subject, path))
         };

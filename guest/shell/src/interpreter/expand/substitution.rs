@@ -1,6 +1,6 @@
 //! Substitutions: what `$(..)` comes to.
 
-use crate::command::{Command, Joiner, Kind as EffectKind, RedirectKind, SUBSTITUTION};
+use crate::command::{Command, EffectKind, Joiner, RedirectKind, SUBSTITUTION};
 use crate::interpreter::state::{Errexit, ShellState};
 use crate::interpreter::{Interpreter, Printed};
 use toolgate_shell_syntax::syntax::{self, NodeKind, RedirectOperator, Target};
