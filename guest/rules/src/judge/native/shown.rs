@@ -134,17 +134,18 @@ pub(super) fn hides_values(command: &Command) -> bool {
     let operands: Vec<&str> = read.words().map(Word::text).collect();
     match program {
         "wc" | "sha256sum" | "md5sum" | "cksum" => true,
-        "cut" => {
-            let plain = operands.is_empty() && !read.has("complement");
-            plain && values(&["d"]) == ["="] && values(&["f"]) == ["1"]
-        }
+        "cut" => values(&["d"]) == ["="] && values(&["f"]) == ["1"] && !read.has("complement"),
         "awk" | "gawk" | "mawk" => match operands[..] {
-            ["{print $1}" | "{ print $1 }"] => values(&["F"]) == ["="],
-            ["{print NR}"] => true,
+            // An operand may set what fields are told apart by.
+            ["{print $1}" | "{ print $1 }", ref files @ ..] => {
+                values(&["F"]) == ["="] && !files.iter().any(|file| file.contains('='))
+            }
+            ["{print NR}", ..] => true,
             _ => false,
         },
         "sed" => {
-            let scripts = [values(&["e"]), operands].concat();
+            let given = values(&["e"]);
+            let scripts = if given.is_empty() { operands.iter().copied().take(1).collect() } else { given };
             matches!(scripts[..], ["s/=.*//" | "s/=.*$//" | "s/=.*/=***/" | "s/=.*/=<set>/" | "s/=.*/=/"])
                 && !read.has("f")
         }
