@@ -45,7 +45,7 @@
 //! | `disk_store` | what is kept between runs, checked | what it is |
 //! | `cache` | machine code of components, kept between runs | what is built in |
 //! | `snapshot` | a component's memory once it has read its rules, kept between runs | whether it is the right one: the component sees to that |
-//! | `precompiled`, `initial` | machine code that is part of the program, and the memories that it starts with: all unsafe code | compiling |
+//! | `precompiled`, `memory_image` | machine code that is part of the program, and the memories that it starts with: all unsafe code | compiling |
 //! | `wasi` | WASI with nothing behind it | capabilities |
 //! | `version` | which version of the contract a component needs | whether it fits |
 //! | `plugin` | a component from its bytes to ready to start | calls |
