@@ -90,7 +90,22 @@ pub(super) fn argument(args: &Args, at: usize) -> Value {
 /// The paths that an argument can be, with its place. Open files and numbers are none.
 pub(super) fn paths(args: &Args, at: usize) -> (Vec<Text>, Range<usize>) {
     let Some(arg) = arg(args, at) else { return (Vec::new(), args.at.clone()) };
-    (texts(&arg.value), arg.at)
+    let paths = texts(&arg.value);
+    if !is_seen_from_folder(args, at) {
+        return (paths, arg.at);
+    }
+    let below = |path: Text| match path {
+        Text::Known(path) if !path.starts_with('/') => Text::Shape(format!("{HOLE}/{path}")),
+        path => path,
+    };
+    (paths.into_iter().map(below).collect(), arg.at)
+}
+
+/// Whether a path is seen from an open folder, which is not followed: `os.unlink("x", dir_fd=d)`.
+fn is_seen_from_folder(args: &Args, at: usize) -> bool {
+    let own = if at == 0 { "src_dir_fd" } else { "dst_dir_fd" };
+    let is_folder = |value: &Value| !matches!(value, Value::Name(name) if name == "None");
+    ["dir_fd", own].iter().any(|name| args.named(name).is_some_and(is_folder))
 }
 
 pub(super) fn texts(value: &Value) -> Vec<Text> {

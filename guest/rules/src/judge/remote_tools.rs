@@ -298,7 +298,7 @@ fn command_of(words: &[String], inputs: &[Field], mode: &dyn Fn(&str) -> String)
     const WHERE: &[&str] =
         &["context", "cwd", "namespace", "repo", "repopath", "repository", "workdir", "workingdirectory"];
     /// Keys whose value is an option.
-    const OPTIONS: &[&str] = &["mode", "strategy"];
+    const OPTIONS: &[&str] = &["kind", "mode", "resettype", "strategy", "type"];
     let at = words.iter().rposition(|word| PROGRAMS.contains(&word.as_str()))?;
     let mut command: Vec<String> = words[at..].to_vec();
     if command.len() < 2 {

@@ -75,8 +75,18 @@ pub(crate) fn knows(program: &str) -> bool {
 }
 
 /// Folders whose programs are what their names say.
-const SYSTEM: &[&str] =
-    &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/games"];
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/opt/homebrew/bin",
+    "/usr/games",
+    "/lib64",
+    "/usr/lib64",
+];
 
 /// Whether a path is one of a program of the system.
 pub fn is_system(program: &str) -> bool {

@@ -14,7 +14,7 @@ use crate::program_words::ProgramWords;
 use crate::wrapper::{ContextChange, Language, NestedCommand, NestedKind, Times};
 use toolgate_commands::{LoadedAs, Tests};
 use toolgate_shell_syntax::path::{absolute, basename, is_within};
-use toolgate_shell_syntax::word::{Span, Word};
+use toolgate_shell_syntax::word::{Span, Why, Word};
 
 /// Programs that run a script of Python besides python itself.
 const STARTERS: &[&str] =
@@ -46,12 +46,14 @@ const MAX_LINES: usize = 1_000;
 impl Interpreter<'_> {
     /// What a program runs of files that the session wrote and that it loads.
     pub(super) fn by_loads(&mut self, name: &str, words: &[Word], state: &ShellState) -> Vec<NestedCommand> {
-        if !state.files.has_written() {
-            return Vec::new();
-        }
         let (program, arguments) = (basename(name), words.get(1..).unwrap_or_default());
         let span = words.first().map_or_else(Span::default, |first| first.span);
         let version = |c: char| c.is_ascii_digit() || c == '.';
+        // What is measured stands in the words.
+        let measures = arguments.iter().any(|word| matches!(word.known(), Some("timeit" | "-mtimeit")));
+        if !state.files.has_written() && !measures {
+            return Vec::new();
+        }
         match program.trim_end_matches(version) {
             "python" | "pypy" => {
                 let mut inner = at_start(arguments, span, state);
@@ -151,6 +153,14 @@ impl Interpreter<'_> {
             None => (arguments.get(at + 1).and_then(Word::known), at + 2),
         };
         let (Some(name), Some(rest), true) = (name, arguments.get(rest..), before) else { return Vec::new() };
+        if name == "runpy" {
+            let module = rest.iter().filter(|word| !word.text().starts_with('-'));
+            let words: Vec<Word> = std::iter::once(Word::new("-m", span)).chain(module.cloned()).collect();
+            return self.by_module(&words, span, state);
+        }
+        if name == "timeit" {
+            return timed(rest);
+        }
         if TESTERS.contains(&name) {
             let test = Word::new("pytest", span);
             let rest = rest.iter().filter(|word| word.known() != Some("discover")).map(|word| match word.known() {
@@ -288,6 +298,20 @@ fn perl_modules(arguments: &[Word], span: Span, state: &ShellState) -> Vec<Neste
         NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }
     };
     modules.into_iter().map(load).collect()
+}
+
+/// The statements that `python -m timeit` measures: its operands, and those before and between them.
+fn timed(arguments: &[Word]) -> Vec<NestedCommand> {
+    let read = ProgramWords::read("timeit", arguments);
+    let texts = read.values(&["s", "setup"]).chain(read.words());
+    let text: Vec<&str> = texts.map(Word::text).collect();
+    let Some(first) = arguments.first().filter(|_| !text.is_empty()) else { return Vec::new() };
+    let text = match arguments.iter().all(|word| word.known().is_some()) {
+        true => Word::new(text.join("\n"), first.span),
+        false => Word::unknown(Why::Expansion, first.span),
+    };
+    let kind = NestedKind::Inline { language: Language::Python, text, args: Vec::new() };
+    vec![NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }]
 }
 
 /// A file of Python that something loads.

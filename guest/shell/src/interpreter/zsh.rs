@@ -44,11 +44,14 @@ impl Interpreter<'_> {
         span: Span,
         state: &mut ShellState,
     ) {
-        if !self.dialect.may_be_zsh {
-            return;
-        }
         let mut own = state.clone();
         match table {
+            // bash's name for the table of `hash`.
+            "BASH_CMDS" => {
+                let (name, path) = (self.assigned(key, &mut own), self.assigned(value, &mut own));
+                stands_for(&name, &path, state);
+            }
+            _ if !self.dialect.may_be_zsh => {}
             _ if TABLES.contains(&table) => {
                 let text = self.assigned(value, &mut own);
                 self.may_run(table, &text, state);
@@ -65,10 +68,7 @@ impl Interpreter<'_> {
             // The program that a name stands for.
             "commands" => {
                 let (name, path) = (self.assigned(key, &mut own), self.assigned(value, &mut own));
-                if let (Some(name), Some(path)) = (name.known(), path.known()) {
-                    state.alias_texts.to_mut().insert(name.to_owned(), vec![path.to_owned()]);
-                    state.aliases = true;
-                }
+                stands_for(&name, &path, state);
             }
             _ => {}
         }
@@ -250,6 +250,14 @@ impl Interpreter<'_> {
             });
         }
         Some(own)
+    }
+}
+
+/// A name stands for a program from here on.
+pub(super) fn stands_for(name: &Word, path: &Word, state: &mut ShellState) {
+    if let (Some(name), Some(path)) = (name.known(), path.known()) {
+        state.alias_texts.to_mut().insert(name.to_owned(), vec![path.to_owned()]);
+        state.aliases = true;
     }
 }
 

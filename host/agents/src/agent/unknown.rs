@@ -14,8 +14,8 @@ use toolgate_names::{tools, words_of};
 
 use self::found::Found;
 use self::vocabulary::{
-    COPIES, EVALUATES, MOVES, NAMES, READS, SEARCH, SEARCHES, SHELLS, TYPES, UNPACKS, WRITES, is_removal, is_verb,
-    runner,
+    COPIES, EVALUATES, MOVES, NAMES, READS, SEARCH, SEARCHES, SHELLS, SPAWNS, TYPES, UNPACKS, WRITES, is_removal,
+    is_verb, runner,
 };
 use super::row::{at_home, together};
 
@@ -48,7 +48,8 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     // A tool for a language runs it.
     let language = words.iter().find_map(|word| runner(word)).filter(|_| !types && !says(READS));
     let evaluates = language.is_some() || says(tools::RUNS) || says(EVALUATES);
-    let mut found = Found { types, evaluates, language, ..Found::default() };
+    let spawns = says(tools::RUNS) || says(SPAWNS);
+    let mut found = Found { types, evaluates, spawns, language, ..Found::default() };
     found.read("", input, DEPTH, false)?;
     let Found { commands, mut paths, named, targets, deeds, content, .. } = found;
     let at_home: Vec<Field> = paths.iter().filter_map(|path| at_home(path, call.home.as_deref())).collect();

@@ -5,9 +5,9 @@ use toolgate_host::Field;
 use toolgate_names::words_of;
 
 use super::vocabulary::{
-    ARGUMENT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS, NAME_KEYS,
-    OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS, URL_KEYS, is, is_deed,
-    is_path, is_removal, is_target, looks_like_path, runner,
+    ARGUMENT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, FILE_KEYS, FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS,
+    NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS, URL_KEYS, is,
+    is_deed, is_path, is_removal, is_target, looks_like_path, runner,
 };
 use crate::agent::row::{files_of, place_below as below};
 use crate::text::quoted;
@@ -28,6 +28,8 @@ pub(super) struct Found {
     pub(super) types: bool,
     /// Whether it runs code.
     pub(super) evaluates: bool,
+    /// Whether the tool's name says that it runs programs.
+    pub(super) spawns: bool,
     /// How a shell runs code of the language that the tool's name says.
     pub(super) language: Option<&'static str>,
     pub(super) commands: Vec<Field>,
@@ -122,7 +124,8 @@ impl Found {
                     }
                     // It may as well be a document of any kind: only what reads as a command counts.
                     let (types, evaluates, language) = (self.types, self.evaluates, self.language);
-                    let mut found = Found { types, evaluates, language, ..Found::default() };
+                    let spawns = self.spawns;
+                    let mut found = Found { types, evaluates, spawns, language, ..Found::default() };
                     drop(found.read(at, &inner, depth - 1, content));
                     self.commands.append(&mut found.commands);
                     if is(DATA_KEYS, key) && found.content {
@@ -163,6 +166,11 @@ impl Found {
             let content = content || is_content;
             let at = below(at, key);
             let is_program = [COMMAND_KEYS, PROGRAM_KEYS, RUN_KEYS].iter().any(|keys| is(keys, key));
+            if let (true, true, Value::String(program)) = (self.spawns, is(FILE_KEYS, key), value)
+                && let Some(Value::Array(items)) = arguments.first()
+            {
+                self.commands.push(Field { name: at.clone(), value: format!("{program} {}", words(&at, items)?) });
+            }
             match value {
                 // `{"command": "rm", "args": ["-rf", "/"]}`
                 Value::String(program) if is_program && !is(ARGUMENT_KEYS, key) && !arguments.is_empty() => {

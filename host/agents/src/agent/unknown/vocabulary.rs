@@ -24,6 +24,12 @@ pub(super) const RUN_KEYS: &[&str] = &["execute", "run"];
 /// Keys that hold a program if its words are beside it.
 pub(super) const PROGRAM_KEYS: &[&str] = &["bin", "binary", "exe", "executable", "process", "program"];
 
+/// Keys that do as well in a tool that runs programs by its name.
+pub(super) const FILE_KEYS: &[&str] = &["file"];
+
+/// Words in the name of such a tool, besides [`tools::RUNS`].
+pub(super) const SPAWNS: &[&str] = &["process", "runner", "spawn", "start"];
+
 /// Keys that hold the words behind a program.
 pub(super) const ARGUMENT_KEYS: &[&str] = &["arg", "args", "argument", "argumentlist", "arguments", "argv", "params"];
 
@@ -34,7 +40,7 @@ pub(super) const OPTION_KEYS: &[&str] = &["flags", "options", "parameters", "tar
 pub(super) const STDIN_KEYS: &[&str] = &["input", "stdin"];
 
 /// Keys of code that a tool runs.
-pub(super) const CODE_KEYS: &[&str] = &["code", "snippet"];
+pub(super) const CODE_KEYS: &[&str] = &["cell", "code", "snippet"];
 
 /// Keys that say which language it is in.
 pub(super) const LANGUAGE_KEYS: &[&str] = &["interpreter", "kernel", "lang", "language", "runtime"];
@@ -43,6 +49,7 @@ pub(super) const LANGUAGE_KEYS: &[&str] = &["interpreter", "kernel", "lang", "la
 /// Code 2.1.330.
 const LANGUAGES: &[(&str, &str)] = &[
     ("applescript", "osascript -e"),
+    ("cell", "python3 -c"),
     ("eval", "node -e"),
     ("ide", "python3 -c"),
     ("osascript", "osascript -e"),
@@ -59,8 +66,8 @@ pub(super) const TYPED_KEYS: &[&str] = &["chars", "code", "data", "input", "keys
 /// Words in the name of a tool that has a shell.
 #[rustfmt::skip]
 pub(super) const SHELLS: &[&str] = &[
-    "bash", "cmd", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "sh", "shell", "ssh", "terminal",
-    "tmux", "tty", "zsh",
+    "bash", "cmd", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "runprocess", "sh", "shell",
+    "spawnprocess", "ssh", "startprocess", "terminal", "tmux", "tty", "zellij", "zsh",
 ];
 
 /// Those under which a list is several commands, and not the words of one.
