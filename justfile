@@ -29,7 +29,7 @@ demo: build
 
 # Everything that CI runs, and how long each step took
 test:
-    @.ci/steps deny setup checks-setup guest reproducible build lint shims embed docs book plugins test-programs tests
+    @.ci/steps deny setup checks-setup guest build lint shims embed docs book plugins test-programs tests
 
 # The test programs of all crates, not run
 [private]
@@ -44,9 +44,9 @@ tests:
     @.ci/slowest target/tests.log
     @.ci/skipped
 
-# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it, the specs,
-# and the libraries without some of their features
-nightly: component specs features
+# What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it and built once
+# more elsewhere, the specs, and the libraries without some of their features
+nightly: reproducible component specs features
 
 # The specs of programs against the `--help` of those that are installed, in a sandbox
 specs: setup
