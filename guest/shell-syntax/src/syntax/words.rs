@@ -100,6 +100,8 @@ impl Parser<'_> {
             }
             // `@(a|b)`: an extended glob.
             let opens = byte == b'(' && (group > 0 || stop != Stop::Word || b"?*+@!".contains(&before));
+            // `src/*.py(N)`: qualifiers of zsh, behind a glob. bash has no command of that form.
+            let opens = opens || byte == b'(' && stop == Stop::Word && self.is_at_qualifiers(start);
             if ends && !(opens && stop == Stop::Word) {
                 break;
             }
@@ -159,6 +161,16 @@ impl Parser<'_> {
         run.flush(&mut parts, quoted, self.base.made_up);
         self.depth -= 1;
         Ok(parts)
+    }
+
+    /// Whether qualifiers that run nothing stand here, behind a glob that began at `start`, and end the word.
+    fn is_at_qualifiers(&self, start: usize) -> bool {
+        let glob = self.text.get(start..self.pos).is_some_and(|glob| glob.contains(['*', '?', ']']));
+        let Some((inside, after)) = self.rest().get(1..).and_then(|rest| rest.split_once(')')) else { return false };
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".^,@=*%/-[]".contains(c);
+        glob && inside.starts_with(|first| plain(first) && first != 'e')
+            && inside.chars().all(plain)
+            && after.bytes().next().is_none_or(is_meta)
     }
 
     fn unexpected_end(&self) -> String {
