@@ -33,7 +33,8 @@ impl Evaluation<'_> {
                 Value::Pattern(path) => (path, glob::known_part(path).1),
                 Value::Unknown { .. } => return false,
             };
-            let had = || earlier.iter().any(|moved| is_within(moved, folder) && still_there(moved));
+            let stays = |moved: &str| still_there(moved) && !is_moved_out(subject, moved);
+            let had = || earlier.iter().any(|moved| is_within(moved, folder) && stays(moved));
             let removes = effect.kind == EffectKind::Delete
                 && !folder.is_empty()
                 && (effect.recursive || effect.path.known().is_none());
@@ -44,6 +45,14 @@ impl Evaluation<'_> {
             self.coded_on(NativeRule::MovedThenRemoved, subject, &field.value, world, evidence);
         }
     }
+}
+
+/// Whether an earlier command of the same text moves a file to another place. Where that is in the folder which is removed, it has
+/// moved it in.
+fn is_moved_out(subject: &MatchInput<'_>, file: &str) -> bool {
+    let takes = |effect: &Effect| effect.certain && effect.path.known().is_some_and(|path| is_within(file, path));
+    let commands = &subject.script().commands[..subject.index];
+    commands.iter().any(|other| targets(other).any(|(from, _)| takes(from)))
 }
 
 /// What a command moves, and where to.
