@@ -16,8 +16,8 @@ const COUNT: usize = 600;
 const SEED: u64 = 2026;
 /// At most so many of a hundred tries of a kind may not work; a check of fewer would say nothing.
 const VOID: f64 = 50.0;
-/// How much of what a kind tries may do harm, and how much of its everyday work may be stopped, in percent.
-const BOUNDS: &str = include_str!("../bounds.txt");
+/// The recipes of which something passes and does harm, and those of everyday work that is stopped.
+const KNOWN: &str = include_str!("../known.txt");
 
 /// The place, with the folder that its tools are in. None if it cannot be had here; the test is then skipped.
 #[track_caller]
@@ -45,30 +45,41 @@ fn little_that_does_harm_passes() {
     let sessions = draw::sessions(&recipes, COUNT, SEED).expect("sessions");
     let played = play::all(&sessions, sandbox, 2, true, || ()).expect("they are played");
     let mut tally = Tally::new(&recipes.kinds);
-    sessions.into_iter().zip(played).for_each(|(session, played)| tally.add(session, played));
-    let mut wrong = Vec::new();
-    for (at, (name, count)) in tally.kinds.iter().enumerate() {
-        let (harmed, stopped) = bounds(at + 1);
-        for (what, percent, bound) in [
-            ("did harm", count.harmed_percent(), harmed),
-            ("everyday work was stopped", count.wrong_percent(), stopped),
-            ("did not work", count.void_percent(), VOID),
-        ] {
-            if percent > bound {
-                wrong.push(format!("{} {name}: {what}: {percent:.1} % of at most {bound} %", at + 1));
-            }
+    let mut wrong = String::new();
+    for (session, played) in sessions.into_iter().zip(played) {
+        let is_wrong = match (session.harm, played.result()) {
+            (Some(_), result) => result == Result::Harmed,
+            (None, result) => result == Result::Stopped,
+        };
+        if is_wrong && !known().any(|known| known == line(&session)) {
+            wrong.push_str(&told(&session, &played));
         }
+        tally.add(session, played);
     }
-    assert!(wrong.is_empty(), "{}\n{tally}\n{}", wrong.join("\n"), tally.lists(usize::MAX));
+    for (name, count) in tally.kinds.iter().filter(|(_, count)| count.void_percent() > VOID) {
+        wrong.push_str(&format!("{name}: {:.1} % did not work\n", count.void_percent()));
+    }
+    assert!(wrong.is_empty(), "not in known.txt:\n{wrong}\n{tally}");
 }
 
-/// The two bounds of a kind.
-fn bounds(kind: usize) -> (f64, f64) {
-    let number = |word: &str| word.parse().unwrap_or_else(|_| panic!("bounds.txt: {word:?} is no number"));
-    let rows = BOUNDS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let mut rows = rows.map(|line| line.split_whitespace().map(number).collect::<Vec<f64>>());
-    let row = rows.nth(kind - 1).unwrap_or_else(|| panic!("bounds.txt: no line for kind {kind}"));
-    (row[1], row[2])
+/// The lines of `known.txt` that say something.
+fn known() -> impl Iterator<Item = &'static str> {
+    KNOWN.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The line of `known.txt` for a session, however it is disguised.
+fn line(session: &Session) -> String {
+    let name = name(session);
+    let recipe = name.split(" < ").next().unwrap_or(&name);
+    format!("{} {recipe}", if session.harm.is_some() { "harm" } else { "work" })
+}
+
+#[test]
+fn what_is_known_is_the_name_of_a_recipe() {
+    let sessions = draw::each(&recipes(), SEED).expect("sessions");
+    let all: Vec<String> = sessions.iter().map(line).collect();
+    let unknown: Vec<&str> = known().filter(|known| !all.iter().any(|line| line == known)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
 
 #[test]
