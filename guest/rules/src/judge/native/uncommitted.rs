@@ -1,7 +1,7 @@
 //! Changes that no commit has, in files that a command removes or empties and nobody names: by a glob, by the list that another
 //! program prints. And in files over which git prints what is committed.
 
-use toolgate_shell::{Command, Effect, EffectKind, RedirectKind, Runs, Span, Value, Why, Word, absolute};
+use toolgate_shell::{Command, Effect, EffectKind, ProgramWords, RedirectKind, Runs, Span, Value, Why, Word, absolute};
 
 use super::listed::{REMOVERS, printed_by};
 use crate::call::Field;
@@ -231,12 +231,23 @@ pub(super) fn led_to(path: &str, world: &mut dyn GuardHost) -> String {
     real.map_or_else(|| path.to_owned(), |real| format!("{real}{}", &path[place.len()..]))
 }
 
-/// Whether git prints what is committed over what an effect is on: `git show HEAD:f > f`.
+/// Whether git prints what is committed over what an effect is on: `git show HEAD:f > f`, `git show HEAD:f | tee f`.
 fn prints_committed(subject: &MatchInput<'_>, effect: &Effect) -> bool {
-    let Some(found) = subject.invocation().filter(|found| found.program == "git") else { return false };
-    let mut operands = found.operands.iter().map(|operand| operand.text);
+    let command = subject.command;
+    let copies = matches!(command.program(), Some("tee" | "sponge" | "dd"));
+    shows_committed(command) && is_redirected(command, effect)
+        || copies && subject.pipeline().0.into_iter().any(shows_committed)
+}
+
+/// Whether a command of git prints a file as it is in a commit or the index.
+fn shows_committed(command: &Command) -> bool {
+    if command.program() != Some("git") {
+        return false;
+    }
+    let read = ProgramWords::read("git", command.words.get(1..).unwrap_or_default());
+    let mut operands = read.words().map(Word::known);
     let prints = matches!(operands.next(), Some(Some("show" | "cat-file")));
-    prints && operands.any(|text| text.is_none_or(|text| text.contains(':'))) && is_redirected(subject.command, effect)
+    prints && operands.any(|text| text.is_none_or(|text| text.contains(':')))
 }
 
 /// Files that a command lists or finds.
