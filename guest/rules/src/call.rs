@@ -277,6 +277,12 @@ impl Memory {
         }
     }
 
+    /// Whether the session wrote a file, or all of a folder that it is in.
+    pub(crate) fn has_written(&self, path: &str) -> bool {
+        let above = |folder: &String| folder.ends_with('/') && path.starts_with(folder.as_str());
+        self.written.iter().any(|written| written == path || above(written))
+    }
+
     /// Adds files that the session has put secrets into.
     pub(crate) fn add_secrets(&mut self, files: Vec<(String, String)>) {
         let known = Arc::make_mut(&mut self.secrets);

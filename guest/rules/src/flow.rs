@@ -205,7 +205,7 @@ fn run_stored(command: &Command, look: Option<&dyn FileOracle>, earlier: &Memory
     let program = command.program()?;
     // One in another language is the project's own, unless the session wrote it.
     let own = || look.is_some_and(|look| look.script(script).is_none());
-    let of_session = || is_interpreter(program) && earlier.written.iter().any(|path| path == script) && own();
+    let of_session = || is_interpreter(program) && earlier.has_written(script) && own();
     let unread = command.opaque && (SCRIPT_READERS.contains(&program) || of_session());
     let there = || look.is_some_and(|look| look.look(script) == Presence::File);
     (unread && there()).then(|| UnseenRun::of(command, Source::Unseen, true, command.span))

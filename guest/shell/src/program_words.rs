@@ -112,7 +112,7 @@ impl ProgramWords {
                 let value = match part.option.map(|option| option.takes) {
                     Some(Takes::Next(count)) => {
                         let first = attached.clone().or_else(|| arguments.get(at).cloned());
-                        at += usize::from(count) - usize::from(attached.is_some());
+                        at += usize::from(count).saturating_sub(usize::from(attached.is_some()));
                         first
                     }
                     Some(Takes::Loose) => attached.or_else(|| {

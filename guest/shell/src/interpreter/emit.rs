@@ -57,7 +57,7 @@ impl Interpreter<'_> {
             self.exhaust("the command sets too many variables");
         }
         command.cwd = self.works_in(&command, before);
-        command.statements = self.statements(&command, before);
+        command.statements = self.statements(&mut command, before);
         let call = Call::read(&command);
         command.data = Some(call.data(command.words.len()));
         command.unlisted = call.is_unlisted(&command);

@@ -5,12 +5,10 @@ use super::places::located_at;
 use super::state::ShellState;
 use crate::command::Command;
 use crate::facts::FileOracle as _;
+use crate::program_words::ProgramWords;
 use crate::wrapper::{self, ContextChange, NestedCommand, NestedKind, Times};
 use toolgate_shell_syntax::path::{absolute, basename, parent};
 use toolgate_shell_syntax::word::{Value, Word};
-
-/// Options of git before its subcommand that take the next word.
-const VALUED: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
 
 /// How many folders above the working directory are looked at for a repository.
 const ABOVE: usize = 16;
@@ -21,14 +19,16 @@ impl Interpreter<'_> {
         if basename(name) != "git" || self.elsewhere {
             return Vec::new();
         }
-        let mut at = 1;
-        while let Some(option) = words.get(at).and_then(Word::known).filter(|word| word.starts_with('-')) {
-            at += if VALUED.contains(&option) { 2 } else { 1 };
-        }
+        let read = ProgramWords::read_until_operand("git", words.get(1..).unwrap_or_default());
+        let first = read.words().next().map(|first| first.span);
+        let Some(at) = words.iter().position(|word| Some(word.span) == first) else { return Vec::new() };
+        let folder = read.folder().map_or(Some("."), Word::known);
         let Some(alias) = words.get(at).and_then(Word::known).filter(|name| !wrapper::is_git_subcommand(name)) else {
             return Vec::new();
         };
-        let Some(text) = self.alias_of_text(alias).or_else(|| alias_of_files(alias, state)) else { return Vec::new() };
+        let Some(text) = self.alias_of_text(alias).or_else(|| alias_of_files(alias, folder?, state)) else {
+            return Vec::new();
+        };
         // It stands for no alias, as git would not come to an end.
         if text.split_whitespace().next() == Some(alias) {
             return Vec::new();
@@ -63,18 +63,31 @@ impl Interpreter<'_> {
     }
 }
 
-/// An alias in the settings of the repository or of the user.
-fn alias_of_files(alias: &str, state: &ShellState) -> Option<String> {
-    let here = located_at(".", state)?;
+/// An alias in the settings of the repository around a folder, or of the user.
+fn alias_of_files(alias: &str, folder: &str, state: &ShellState) -> Option<String> {
+    let here = located_at(folder, state)?;
     let own = std::iter::successors(Some(here.as_str()), |folder| parent(folder)).take(ABOVE);
     let home = state.known("HOME");
     let of_user = home.iter().flat_map(|home| [absolute(".gitconfig", home), absolute(".config/git/config", home)]);
-    let mut files = own.map(|folder| absolute(".git/config", folder)).chain(of_user);
+    let mut files = own.map(|folder| repository_of(folder, state) + "/config").chain(of_user);
     files.find_map(|file| {
         let there =
             state.files.before(&file).filter(|file| !file.contains(Value::HOLE) && state.files.was_there(file))?;
         in_settings(alias, &state.files.script(&there)?)
     })
+}
+
+/// Where the repository of a folder is: in it, or where its file `.git` says. Worktrees share the settings of the first one.
+fn repository_of(folder: &str, state: &ShellState) -> String {
+    let own = absolute(".git", folder);
+    let text = state.files.before(&own).and_then(|file| state.files.script(&file));
+    match text.as_deref().and_then(|text| text.strip_prefix("gitdir:")) {
+        Some(place) => {
+            let place = absolute(place.trim(), folder);
+            place.rsplit_once("/worktrees/").map_or(place.clone(), |(first, _)| first.to_owned())
+        }
+        None => own,
+    }
 }
 
 /// The value of an alias among settings.

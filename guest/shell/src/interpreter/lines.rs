@@ -57,6 +57,10 @@ impl Interpreter<'_> {
             if !self.afford(text.len()) {
                 break;
             }
+            if text.lines().flat_map(|line| finds(line.trim())).nth(MAX_LINES).is_some() {
+                let change = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
+                inner.push(NestedCommand { kind: NestedKind::Unseen, change });
+            }
             for line in text.lines().flat_map(|line| finds(line.trim())).take(MAX_LINES) {
                 let kind = NestedKind::Text { text: Word::new(line, span), args: Vec::new() };
                 let change = ContextChange { times: Times::Perhaps, own_input: true, ..ContextChange::default() };

@@ -124,10 +124,13 @@ impl Interpreter<'_> {
         };
         let commands: Vec<Option<Vec<Word>>> = match reads {
             LoadedAs::Lines(option) => {
-                let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES);
+                let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
                 let command =
                     |line: &str| [words.first().cloned(), Some(Word::new(option, span)), Some(Word::new(line, span))];
-                lines.map(|line| Some(command(line).into_iter().flatten().collect())).collect()
+                // What comes after so many is not known.
+                let command =
+                    |(at, line): (usize, &str)| (at < MAX_LINES).then(|| command(line).into_iter().flatten().collect());
+                lines.enumerate().take(MAX_LINES + 1).map(command).collect()
             }
             _ => crate::cmake::commands(&text.text)
                 .into_iter()

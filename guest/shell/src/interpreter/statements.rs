@@ -16,11 +16,12 @@ use toolgate_shell_syntax::word::{Value, Word};
 const INCLUDES: &[&str] = &["\\i ", "\\ir ", "\\include ", "\\include_relative ", "\\. ", ".read ", "source ", "@"];
 
 /// Most files that are read for one command.
-const MOST: usize = 8;
+const MOST: usize = 64;
 
 impl Interpreter<'_> {
-    /// What is in the files whose statements a command runs, as far as that is known. `before` it runs.
-    pub(super) fn statements(&mut self, command: &Command, before: &ShellState) -> Vec<Rc<Text>> {
+    /// What is in the files whose statements a command runs, as far as that is known. `before` it runs. Those of more than [`MOST`]
+    /// files make it one that is not seen.
+    pub(super) fn statements(&mut self, command: &mut Command, before: &ShellState) -> Vec<Rc<Text>> {
         let Some(program) = command.program() else { return Vec::new() };
         let spec = toolgate_commands::find(program);
         let Some(options) = spec.and_then(|spec| spec.statements) else { return Vec::new() };
@@ -57,6 +58,7 @@ impl Interpreter<'_> {
             }
             at += 1;
         }
+        command.unseen_script |= names.len() > MOST;
         found
     }
 
@@ -90,6 +92,6 @@ fn included(text: &str, names: &mut Vec<String>) {
         let line = line.trim();
         let rest = INCLUDES.iter().find_map(|begin| line.strip_prefix(begin));
         let file = rest.map(|rest| rest.trim().trim_end_matches(';').trim_matches(['"', '\'']));
-        names.extend(file.filter(|file| names.len() < MOST && !file.is_empty()).map(str::to_owned));
+        names.extend(file.filter(|file| names.len() <= MOST && !file.is_empty()).map(str::to_owned));
     }
 }

@@ -2,13 +2,14 @@
 
 use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Value, Why};
 
+use super::uncommitted::Listed;
 use crate::call::Field;
 use crate::glob;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::path_zone::is_product;
-use crate::world::GuardHost;
+use crate::world::{GuardHost, Tracked};
 
 impl Evaluation<'_> {
     /// Files that are lost after they were moved.
@@ -33,8 +34,15 @@ impl Evaluation<'_> {
                 Value::Pattern(path) => (path, glob::known_part(path).1),
                 Value::Unknown { .. } => return false,
             };
-            let stays = |moved: &str| still_there(moved) && !is_moved_out(subject, moved);
-            let had = || earlier.iter().any(|moved| is_within(moved, folder) && stays(moved));
+            let found = |moved: &str| match &effect.path {
+                Value::Pattern(pattern) => Listed::paths(pattern, effect.recursive).has_path(moved),
+                _ => true,
+            };
+            let stays = |moved: &str| still_there(moved) && found(moved) && !is_moved_out(subject, moved);
+            let mut had = || {
+                let mut moved = earlier.iter().filter(|moved| is_within(moved, folder) && stays(moved));
+                moved.any(|moved| world.tracked(moved) != Some(Tracked::Held))
+            };
             let removes = effect.kind == EffectKind::Delete
                 && !folder.is_empty()
                 && (effect.recursive || effect.path.known().is_none());

@@ -115,9 +115,7 @@ fn is_of_workspace(place: PathZone) -> bool {
 /// Whether an effect may lose what a file holds that it does not name, or of which it leaves nothing.
 fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
     let command = subject.command;
-    let mut made_again = |path: &str| glob::names(&led_to(path, world)).any(is_product);
-    match (&effect.path, effect.kind) {
-        (path, _) if made_again(path.text()) => false,
+    let loses = match (&effect.path, effect.kind) {
         // What git takes for a path where no branch is called so.
         (Value::Pattern(text), EffectKind::Write)
             if command.program() == Some("git") && !is_redirected(command, effect) =>
@@ -130,13 +128,20 @@ fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost
             let unset = why.variable().is_some() || matches!(why, Why::Default(_) | Why::Expansion);
             effect.recursive && unset
         }
-        // `ln -sf other FILE`
-        (Value::Known(_), EffectKind::Link) => true,
+        // `ln -sf other FILE`; a link holds nothing itself.
+        (Value::Known(path), EffectKind::Link) => !is_link(path, world),
         (Value::Pattern(_) | Value::Known(_), EffectKind::Write) => {
             writes_nothing(subject, effect) || prints_committed(subject, effect) || edits_to_nothing(command)
         }
         _ => false,
-    }
+    };
+    loses && !glob::names(&led_to(effect.path.text(), world)).any(is_product)
+}
+
+/// Whether a path is itself a link.
+fn is_link(path: &str, world: &mut dyn GuardHost) -> bool {
+    let Some((folder, name)) = path.rsplit_once('/').filter(|(folder, _)| !folder.is_empty()) else { return false };
+    led_to(path, world) != format!("{}/{name}", led_to(folder, world))
 }
 
 /// Whether a file only records what programs say, and is emptied every day.
@@ -205,22 +210,16 @@ fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
 
 /// Whether an editor in place prints no line of a file: `sed -n -i ''`, `perl -ni -e 0`.
 fn edits_to_nothing(command: &Command) -> bool {
-    let words: Vec<&str> = command.words.iter().skip(1).filter_map(Word::known).collect();
-    let letters = |letter: char| {
-        let short = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
-        words
-            .iter()
-            .filter(short)
-            .any(|word| word.trim_start_matches('-').chars().take_while(char::is_ascii_alphabetic).any(|c| c == letter))
+    let Some(program) = command.program().filter(|program| matches!(*program, "sed" | "gsed" | "perl")) else {
+        return false;
     };
-    let says = |marks: &[&str]| {
-        words.iter().any(|word| !word.starts_with('-') && marks.iter().any(|mark| word.contains(mark)))
-    };
-    match command.program() {
-        Some("sed" | "gsed") => letters('n') && letters('i') && !says(&["p", "w", "P", "{"]),
-        Some("perl") => letters('n') && letters('i') && !letters('p') && !says(&["print", "say", "write"]),
-        _ => false,
-    }
+    let read = ProgramWords::read(program, command.words.get(1..).unwrap_or_default());
+    let given: Vec<&Word> = read.values(&["e", "expression"]).collect();
+    let scripts: Vec<&Word> = if given.is_empty() { read.words().take(1).collect() } else { given };
+    let prints: &[&str] = if program == "perl" { &["print", "say", "write"] } else { &["p", "w", "P", "{"] };
+    let is_silent = |script: &&Word| script.known().is_some_and(|text| !prints.iter().any(|mark| text.contains(mark)));
+    let edits = read.has("n") && read.has("i") && !read.has("f") && (program != "perl" || !read.has("p"));
+    edits && scripts.iter().all(is_silent)
 }
 
 /// Where a path leads.
@@ -251,7 +250,7 @@ fn shows_committed(command: &Command) -> bool {
 }
 
 /// Files that a command lists or finds.
-struct Listed {
+pub(super) struct Listed {
     /// The folder that they lie in.
     folder: String,
     /// A glob for their whole paths, if there is one, and whether it stands for what lies below as well.
@@ -267,7 +266,7 @@ impl Listed {
     }
 
     /// What a glob stands for.
-    fn paths(pattern: &str, recursive: bool) -> Self {
+    pub(super) fn paths(pattern: &str, recursive: bool) -> Self {
         let folder = glob::known_part(pattern).1.to_owned();
         Listed { folder, paths: Some((pattern.to_owned(), recursive)), names: Vec::new() }
     }
@@ -283,7 +282,7 @@ impl Listed {
         self.names.is_empty() || self.names.iter().any(|names| wildcard::fits(names, name))
     }
 
-    fn has_path(&self, file: &str) -> bool {
+    pub(super) fn has_path(&self, file: &str) -> bool {
         let Some((pattern, recursive)) = &self.paths else { return true };
         // What is no glob here may stand for anything.
         let Ok(alternatives) = glob::alternatives(pattern) else { return true };
