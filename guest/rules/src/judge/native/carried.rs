@@ -61,9 +61,9 @@ struct Trace {
     earlier: usize,
     /// Variables of the text that have some, and which.
     variables: Vec<(String, String)>,
-    /// What each command prints of them, by its place; and whether any does.
+    /// What each command prints of them, by its place, and what comes to it through a pipe.
     printed: Vec<Names>,
-    prints: bool,
+    arrived: Vec<Names>,
 }
 
 impl Evaluation<'_> {
@@ -81,12 +81,13 @@ impl Evaluation<'_> {
             files: earlier,
             variables: Vec::new(),
             printed: vec![Names::new(); subjects.len()],
-            prints: false,
+            arrived: Vec::with_capacity(subjects.len()),
         };
-        let scene =
-            Scene { subjects, text: &field.value, look, earlier: &self.call.earlier, codes: RefCell::default() };
+        let scene = Scene::of(subjects, &field.value, look, &self.call.earlier);
         for (at, subject) in subjects.iter().enumerate() {
             let command = subject.command;
+            let arrived = scene.arriving(at, &trace);
+            trace.arrived.push(arrived);
             let others = command.preexisting && !scene.is_of_session(at);
             if command.runs == Runs::Never || others || command.scanned || command.elsewhere {
                 continue;
@@ -127,7 +128,7 @@ impl Evaluation<'_> {
             let evidence = vec![evidence(field, secret.span)];
             self.coded_on(NativeRule::SendSecretVariable, subject, &field.value, world, evidence);
         }
-        let mut names = if sends || has_network(command) { scene.piped(at, trace) } else { Names::new() };
+        let mut names = if sends || has_network(command) { trace.arrived[at].clone() } else { Names::new() };
         names.extend(scene.inside(at, trace));
         names.extend(scene.read(at, trace));
         let remote = (copies_away(command) || mails(command)) && !names.is_empty();
@@ -186,7 +187,7 @@ impl Evaluation<'_> {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
         }
-        if shows_each_variable(command, scene.text) && shown(subject) {
+        if scene.shows_each_variable(command) && shown(subject) {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
         }
@@ -217,7 +218,21 @@ struct Scene<'s, 'a> {
     earlier: &'s Memory,
     /// Of each program in another language what its code is, which is long.
     codes: RefCell<FxHashMap<usize, Rc<Code>>>,
+    /// Which commands print none of the values that they are given, and which of those whose output such a one is given.
+    hides: Vec<bool>,
+    swallowed: Vec<bool>,
+    /// Around each command the longest run of commands that are as deep as it is, or deeper.
+    blocks: Vec<(usize, usize)>,
+    /// Where the first command ends that lists all variables.
+    listed: usize,
+    /// What commands have of secrets by themselves, and what was known by then.
+    owned: RefCell<FxHashMap<usize, (State, Names)>>,
+    /// What the commands of a block read of the first files with secrets.
+    beside: RefCell<FxHashMap<(usize, usize), (usize, Names)>>,
 }
+
+/// How many files and variables with secrets are known.
+type State = (usize, usize);
 
 /// What code takes from the environment.
 struct Code {
@@ -226,7 +241,34 @@ struct Code {
     credential: bool,
 }
 
-impl<'a> Scene<'_, 'a> {
+impl<'s, 'a> Scene<'s, 'a> {
+    fn of(
+        subjects: &'s [MatchInput<'a>],
+        text: &'s str,
+        look: Option<&'s dyn FileOracle>,
+        earlier: &'s Memory,
+    ) -> Self {
+        let hides: Vec<bool> = subjects.iter().map(|subject| hides_values(subject.command)).collect();
+        let mut swallowed = vec![false; subjects.len()];
+        for (at, subject) in subjects.iter().enumerate().rev() {
+            if let Some(before) = subject.piped_from() {
+                swallowed[before] = swallowed[at] || subject.stage(at).any(|number| hides[number]);
+            }
+        }
+        Scene {
+            subjects,
+            text,
+            look,
+            earlier,
+            codes: RefCell::default(),
+            hides,
+            swallowed,
+            blocks: blocks(subjects),
+            listed: first_listing(text),
+            owned: RefCell::default(),
+            beside: RefCell::default(),
+        }
+    }
     /// Whether a command stands in a script that an earlier call of the session has written.
     fn is_of_session(&self, at: usize) -> bool {
         let inner = self.subjects[at].command;
@@ -256,21 +298,26 @@ impl<'a> Scene<'_, 'a> {
         let passes = command.program().is_some_and(|program| FILTERS.contains(&program) || PRINTERS.contains(&program))
             || command.words.is_empty() && command.via.is_empty();
         let mut names = own;
-        if passes && !hides_values(command) {
-            names.extend(self.piped(at, trace));
+        if passes && !self.hides[at] {
+            names.extend(trace.arrived[at].iter().cloned());
         }
         self.set_variables(at, &names, trace);
         self.fill_files(at, &names, trace);
-        trace.prints |= !names.is_empty();
-        trace.printed[at] = names;
+        trace.printed[at] = few(names);
     }
 
     /// What a command has of secrets by itself: its words, the environment, files.
     fn own(&self, at: usize, trace: &Trace) -> Names {
         let subject = &self.subjects[at];
         let command = subject.command;
-        if hides_values(command) {
+        if self.hides[at] {
             return Names::new();
+        }
+        let state = trace.state();
+        if let Some((known, names)) = self.owned.borrow().get(&at)
+            && *known == state
+        {
+            return names.clone();
         }
         let mut names = Names::new();
         if prints_environment(subject) {
@@ -283,7 +330,7 @@ impl<'a> Scene<'_, 'a> {
         if command.program().is_some_and(|program| PRINTERS.contains(&program)) {
             names.extend(self.spoken(command, trace));
         }
-        if shows_each_variable(command, self.text) {
+        if self.shows_each_variable(command) {
             names.insert(String::new());
         }
         names.extend(self.read(at, trace));
@@ -293,6 +340,8 @@ impl<'a> Scene<'_, 'a> {
         if let Some(code) = self.code_around(at) {
             names.extend(code.takes.iter().cloned());
         }
+        let names = few(names);
+        self.owned.borrow_mut().insert(at, (state, names.clone()));
         names
     }
 
@@ -337,22 +386,27 @@ impl<'a> Scene<'_, 'a> {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// What the commands before one in its pipeline print.
-    fn piped(&self, at: usize, trace: &Trace) -> Names {
-        if !trace.prints {
-            return Names::new();
+    /// What comes to a command through a pipe: what the command before it prints, and what came to that one, unless that is
+    /// hidden there. What stands inside a wrapper is given what comes to the wrapper.
+    fn arriving(&self, at: usize, trace: &Trace) -> Names {
+        let subject = &self.subjects[at];
+        let Some(before) = subject.piped_from() else {
+            let wrapper = subject.wrapper().filter(|wrapper| *wrapper < at);
+            return wrapper.map_or_else(Names::new, |wrapper| trace.arrived[wrapper].clone());
+        };
+        let stage: Vec<usize> = subject.stage(before).filter(|number| *number < at).collect();
+        let shown = stage.iter().filter(|number| !self.is_swallowed(**number, before));
+        let mut names: Names = shown.flat_map(|number| trace.printed[*number].iter().cloned()).collect();
+        if !stage.iter().any(|number| self.hides[*number]) {
+            names.extend(trace.arrived[before].iter().cloned());
         }
-        let before = self.subjects[at].pipeline().0;
-        if before.iter().any(|other| hides_values(other)) {
-            return Names::new();
-        }
-        let numbers = before.into_iter().filter_map(|other| self.number_before(at, other));
-        numbers.flat_map(|number| trace.printed[number].iter().cloned()).collect()
+        few(names)
     }
 
-    /// The place of a command before another one, which is mostly near.
-    fn number_before(&self, at: usize, command: &Command) -> Option<usize> {
-        self.subjects[..at].iter().rposition(|subject| std::ptr::eq(subject.command, command))
+    /// Whether a command behind one in its pipeline, or in that of a wrapper of it, hides what it prints, inside another command.
+    fn is_swallowed(&self, at: usize, outer: usize) -> bool {
+        let above = std::iter::successors(Some(at), |number| self.subjects[*number].wrapper());
+        above.take_while(|number| *number > outer).any(|number| self.swallowed[number])
     }
 
     /// What the substitutions of a command print.
@@ -364,11 +418,8 @@ impl<'a> Scene<'_, 'a> {
             let via = &inner.command.via;
             inner.command.span.is_inside(outer.span) && via.get(outer.via.len()).is_some_and(|via| via == SUBSTITUTION)
         });
-        let followed: Vec<&Command> = own.clone().map(|(_, inner)| inner.command).collect();
-        if followed.iter().any(|inner| hides_values(inner)) {
-            return Names::new();
-        }
-        own.flat_map(|(number, _)| self.own(number, trace)).collect()
+        let shown = own.map(|(number, _)| number).filter(|number| !self.is_swallowed(*number, at));
+        few(shown.flat_map(|number| self.own(number, trace)).collect())
     }
 
     /// What the commands print that stand in a compound command, a function or a shell which is redirected as a whole.
@@ -386,11 +437,8 @@ impl<'a> Scene<'_, 'a> {
         });
         let own =
             own.filter(|(_, inner)| inner.command.via.iter().skip(outer.via.len()).all(|via| via != SUBSTITUTION));
-        let followed: Vec<usize> = own.map(|(number, _)| number).collect();
-        if followed.iter().any(|number| hides_values(self.subjects[*number].command)) {
-            return Names::new();
-        }
-        followed.into_iter().flat_map(|number| self.own(number, trace)).collect()
+        let shown = own.map(|(number, _)| number).filter(|number| !self.is_swallowed(*number, at));
+        few(shown.flat_map(|number| self.own(number, trace)).collect())
     }
 
     /// The secrets in the files that a command reads.
@@ -409,15 +457,24 @@ impl<'a> Scene<'_, 'a> {
         if !own.words.is_empty() || trace.files.is_empty() || !own.via.last().is_some_and(|via| is_interpreter(via)) {
             return Names::new();
         }
-        let is_beside = |number: &usize| self.subjects[*number].command.via.len() >= own.via.len();
-        let before = (0..at).rev().take_while(is_beside);
-        let after = (at + 1..self.subjects.len()).take_while(is_beside);
-        before.chain(after).flat_map(|number| self.copies(number, trace)).collect()
+        let block = self.blocks[at];
+        let mut beside = self.beside.borrow_mut();
+        let (seen, names) = beside.entry(block).or_default();
+        let new = &trace.files[*seen..];
+        if !new.is_empty() {
+            names.extend((block.0..block.1).flat_map(|number| self.copies_among(number, new)));
+            *seen = trace.files.len();
+        }
+        names.clone()
     }
 
     /// The secrets in the files that a command reads which the session has made.
     fn copies(&self, at: usize, trace: &Trace) -> Names {
-        if trace.files.is_empty() {
+        self.copies_among(at, &trace.files)
+    }
+
+    fn copies_among(&self, at: usize, files: &[(String, String)]) -> Names {
+        if files.is_empty() {
             return Names::new();
         }
         let away = copies_away(self.subjects[at].command);
@@ -428,7 +485,7 @@ impl<'a> Scene<'_, 'a> {
                     || away && kind == EffectKind::Mention)
         };
         let effects = self.subjects[at].command.effects.iter().filter(reads);
-        let found = effects.flat_map(|effect| trace.files.iter().filter(move |(file, _)| is_read(effect, file)));
+        let found = effects.flat_map(|effect| files.iter().filter(move |(file, _)| is_read(effect, file)));
         found.map(|(_, name)| name.clone()).collect()
     }
 
@@ -487,9 +544,9 @@ impl<'a> Scene<'_, 'a> {
         let declares =
             matches!(command.program(), Some("declare" | "typeset" | "local" | "export" | "readonly" | "set"));
         if crate::flow::takes_lines(command) {
-            let given =
-                self.piped(at, trace).into_iter().chain(self.inside(at, trace)).chain(self.spoken(command, trace));
-            let given: Names = given.collect();
+            let mut given = trace.arrived[at].clone();
+            given.extend(self.inside(at, trace));
+            given.extend(self.spoken(command, trace));
             let words = command.words.iter().skip(1).filter_map(|word| word.known());
             for name in words.filter(|word| !word.starts_with('-')) {
                 trace.set(name, &given);
@@ -566,6 +623,18 @@ impl<'a> Scene<'_, 'a> {
         given.collect()
     }
 
+    /// Whether a command prints the value of a variable that another variable names, as a loop over all of them does: `${!v}`.
+    fn shows_each_variable(&self, command: &Command) -> bool {
+        if command.span.start < self.listed
+            || !matches!(command.program(), Some("echo" | "printf" | "print" | "curl" | "wget"))
+        {
+            return false;
+        }
+        let source = self.source(command.span);
+        let mut expanded = source.match_indices("${!");
+        expanded.any(|(at, _)| !source[at + 3..].split('}').next().is_some_and(|name| name.ends_with(['*', '@', ']'])))
+    }
+
     /// The code in another language that a command runs, or is a part of.
     fn code_around(&self, at: usize) -> Option<Rc<Code>> {
         let inner = self.subjects[at].command;
@@ -580,7 +649,7 @@ impl<'a> Scene<'_, 'a> {
             let outer = self.subjects[*number].command;
             outer.via.len() < inner.via.len() && outer.program() == inner.via.last().map(String::as_str)
         };
-        let outer = (0..at).rev().filter(around).find(|number| self.is_code(*number))?;
+        let outer = (0..self.blocks[at].0).rev().filter(around).find(|number| self.is_code(*number))?;
         self.code(outer)
     }
 
@@ -628,6 +697,10 @@ impl<'a> Scene<'_, 'a> {
 }
 
 impl Trace {
+    fn state(&self) -> State {
+        (self.files.len(), self.variables.len())
+    }
+
     fn fill(&mut self, path: &str, name: &str) {
         let file = (path.to_owned(), name.to_owned());
         if !self.files.contains(&file) && self.files.len() < Memory::MOST_SECRETS {
@@ -709,19 +782,38 @@ fn is_added(subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str) -> boo
     found.has(&["-A", "--all"]) && covers(cwd) || named.any(|path| covers(&path) || wildcard::fits(&path, file))
 }
 
-/// Whether a command prints the value of a variable that another variable names, as a loop over all of them does: `${!v}`.
-fn shows_each_variable(command: &Command, text: &str) -> bool {
-    let source = text.get(command.span.start..command.span.end).unwrap_or_default();
-    let by_name = source
-        .match_indices("${!")
-        .any(|(at, _)| !source[at + 3..].split('}').next().is_some_and(|name| name.ends_with(['*', '@', ']'])));
-    let lists = ["compgen -e", "compgen -v", "compgen -A export", "compgen -A variable", "env | cut", "${!"];
-    let before = text.get(..command.span.start).unwrap_or_default();
-    matches!(command.program(), Some("echo" | "printf" | "print" | "curl" | "wget"))
-        && by_name
-        && lists
-            .iter()
-            .any(|list| before.contains(list) && (*list != "${!" || before.contains("*}") || before.contains("@}")))
+/// Where the first command ends that lists the names of all variables; behind the text if none does.
+fn first_listing(text: &str) -> usize {
+    const LISTS: &[&str] = &["compgen -e", "compgen -v", "compgen -A export", "compgen -A variable", "env | cut"];
+    let end = |list: &str| text.find(list).map_or(usize::MAX, |at| at + list.len());
+    let first = LISTS.iter().map(|list| end(list)).min().unwrap_or(usize::MAX);
+    // `${!A*}`
+    first.min(end("${!").max(end("*}").min(end("@}"))))
+}
+
+/// Around each command the longest run of commands that are as deep inside others as it is, or deeper.
+fn blocks(subjects: &[MatchInput<'_>]) -> Vec<(usize, usize)> {
+    let depth = |at: usize| subjects[at].command.via.len();
+    let mut blocks = vec![(0, subjects.len()); subjects.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for at in 0..subjects.len() {
+        while let Some(last) = open.pop_if(|last| depth(*last) > depth(at)) {
+            blocks[last].1 = at;
+        }
+        blocks[at].0 = match open.last() {
+            Some(last) if depth(*last) == depth(at) => blocks[*last].0,
+            Some(last) => last + 1,
+            None => 0,
+        };
+        open.push(at);
+    }
+    blocks
+}
+
+/// Names, or the one that stands for several if they are many.
+fn few(names: Names) -> Names {
+    const MANY: usize = 64;
+    if names.len() > MANY { Names::from([String::new()]) } else { names }
 }
 
 /// The names before the equals signs of a text of assignments: `a=1`, `b=(x)`, `export c=2`.
