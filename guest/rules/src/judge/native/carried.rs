@@ -5,10 +5,11 @@
 //! git takes it in, and where it is shown.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use toolgate_shell::{
     Command, Effect, EffectKind, FileOracle, Presence, RedirectKind, Runs, SUBSTITUTION, Span, Value, absolute,
 };
@@ -49,8 +50,9 @@ const SENDERS: &[&str] = &[
 
 /// Programs that show what is in a file as it is, or most of it.
 const SHOWERS: &[&str] = &[
-    "awk", "base32", "base64", "bat", "batcat", "cat", "cut", "fold", "gawk", "grep", "head", "hexdump", "jq", "less",
-    "more", "nl", "od", "paste", "rev", "sed", "sort", "strings", "tac", "tail", "uniq", "view", "xxd", "zcat",
+    "ag", "awk", "base32", "base64", "bat", "batcat", "cat", "column", "cut", "dd", "diff", "egrep", "fgrep", "fold",
+    "gawk", "grep", "head", "hexdump", "jq", "less", "more", "nl", "od", "openssl", "paste", "pr", "rev", "rg", "sed",
+    "sort", "strings", "tac", "tail", "tee", "tr", "uniq", "view", "xxd", "zcat",
 ];
 
 /// What is known of secrets while a text is gone through.
@@ -154,15 +156,24 @@ impl Evaluation<'_> {
             && (!sent(subject.command, scene.text).is_empty() && has_unknown(subject.command)
                 || !scene.sent_by_variable(at, trace).is_empty()
                 || !scene.inside(at, trace).is_empty());
-        let takes = |file: &str, world: &mut dyn GuardHost| match subcommand {
+        let takes = |file: &str, new: bool, world: &mut dyn GuardHost| match subcommand {
             "add" | "stage" => {
-                is_added(subject, found, file)
+                scene.is_added(subject, found, file)
                     && (found.has(&["-f", "--force"]) || world.tracked(file) != Some(Tracked::Ignored))
             }
-            "commit" => found.has(&["-a", "--all"]) && world.tracked(file) == Some(Tracked::Changed),
+            "commit" => {
+                let tracked = |state| state == Tracked::Changed || new && state == Tracked::Held;
+                (found.has(&["-a", "--all"]) || is_named(subject, found, file, None))
+                    && world.tracked(file).is_some_and(tracked)
+            }
             _ => false,
         };
-        if says || trace.files.iter().any(|(file, _)| takes(file, world)) {
+        let any = trace.files.iter().any(|(file, _)| file == Memory::ANYWHERE);
+        let named = trace.files.iter().enumerate().map(|(at, (file, _))| (file.as_str(), at >= trace.earlier));
+        let written = scene.earlier.written.iter().map(|file| (file.as_str(), false));
+        let mut files =
+            named.chain(written.filter(|_| any)).chain(scene.filled.iter().map(|file| (*file, true)).filter(|_| any));
+        if says || files.any(|(file, new)| takes(file, new, world)) {
             let evidence = vec![evidence(field, subject.command.span)];
             self.coded_on(NativeRule::AddSecret, subject, &field.value, world, evidence);
         }
@@ -173,7 +184,9 @@ impl Evaluation<'_> {
         let subject = &scene.subjects[at];
         let command = subject.command;
         let shown = |subject: &MatchInput<'_>| is_shown(subject) && !subject.pipeline().1.into_iter().any(hides_values);
-        let shows = command.program().is_some_and(|program| SHOWERS.contains(&program)) && !hides_values(command);
+        let shows = command.program().is_some_and(|program| SHOWERS.contains(&program))
+            && !scene.hides[at]
+            && !tells_little(command);
         let held = shows && (!scene.copies(at, trace).is_empty() || scene.reads_listed(at));
         if held && shown(subject) {
             let evidence = vec![evidence(field, command.span)];
@@ -201,7 +214,8 @@ impl Evaluation<'_> {
         }
         let has_secrets = |field: &&Field| {
             let path = absolute(&tilde(&field.value, call), &call.cwd);
-            call.earlier.secrets.iter().any(|(file, _)| *file == path)
+            let is_read = |file: &str| file == path || file == Memory::ANYWHERE && call.earlier.has_written(&path);
+            call.earlier.secrets.iter().any(|(file, _)| is_read(file))
         };
         if let Some(field) = call.paths.iter().find(has_secrets) {
             let whole = Span { start: 0, end: field.value.len() };
@@ -221,6 +235,8 @@ struct Scene<'s, 'a> {
     /// Which commands print none of the values that they are given, and which of those whose output such a one is given.
     hides: Vec<bool>,
     swallowed: Vec<bool>,
+    /// The files that commands of the text write.
+    filled: FxHashSet<&'a str>,
     /// Around each command the longest run of commands that are as deep as it is, or deeper.
     blocks: Vec<(usize, usize)>,
     /// Where the first command ends that lists all variables.
@@ -255,6 +271,8 @@ impl<'s, 'a> Scene<'s, 'a> {
                 swallowed[before] = swallowed[at] || subject.stage(at).any(|number| hides[number]);
             }
         }
+        let effects = subjects.iter().flat_map(|subject| &subject.command.effects);
+        let filled = effects.filter(|effect| is_filled(effect.kind)).filter_map(|effect| effect.path.known()).collect();
         Scene {
             subjects,
             text,
@@ -263,12 +281,27 @@ impl<'s, 'a> Scene<'s, 'a> {
             codes: RefCell::default(),
             hides,
             swallowed,
+            filled,
             blocks: blocks(subjects),
             listed: first_listing(text),
             owned: RefCell::default(),
             beside: RefCell::default(),
         }
     }
+    /// Whether git is told to add a file: by its name, a folder above it, or with all that is there.
+    fn is_added(&self, subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str) -> bool {
+        let Some(cwd) = subject.command.cwd.as_deref() else { return false };
+        let is_top = |folder: &&str| {
+            self.look
+                .is_some_and(|look| matches!(look.look(&absolute(".git", folder)), Presence::File | Presence::Folder))
+        };
+        let mut above =
+            std::iter::successors(Some(cwd), |folder| Some(folder.rsplit_once('/')?.0).filter(|one| !one.is_empty()));
+        let top = above.find(is_top).unwrap_or(cwd);
+        let all = found.has(&["-A", "--all"]) && found.operands.len() < 2;
+        all && covers(top, file) || is_named(subject, found, file, Some(top))
+    }
+
     /// Whether a command stands in a script that an earlier call of the session has written.
     fn is_of_session(&self, at: usize) -> bool {
         let inner = self.subjects[at].command;
@@ -287,8 +320,7 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     /// Whether an earlier call of the session has written a file.
     fn has_written(&self, path: &str) -> bool {
-        let above = |folder: &String| folder.ends_with('/') && path.starts_with(folder.as_str());
-        self.earlier.written.iter().any(|written| written == path || above(written))
+        self.earlier.has_written(path)
     }
 
     /// Notes what a command prints of secrets, and which files and variables it puts them into.
@@ -485,16 +517,26 @@ impl<'s, 'a> Scene<'s, 'a> {
                     || away && kind == EffectKind::Mention)
         };
         let effects = self.subjects[at].command.effects.iter().filter(reads);
-        let found = effects.flat_map(|effect| files.iter().filter(move |(file, _)| is_read(effect, file)));
+        let found = effects.flat_map(|effect| files.iter().filter(move |(file, _)| self.has(effect, file)));
         found.map(|(_, name)| name.clone()).collect()
+    }
+
+    /// Whether an effect reads a file, which may be any that the session has written.
+    fn has(&self, effect: &Effect, file: &str) -> bool {
+        match &effect.path {
+            Value::Known(path) if file == Memory::ANYWHERE && !effect.recursive => {
+                self.filled.contains(path.as_str()) || self.has_written(path)
+            }
+            _ => file == Memory::ANYWHERE || is_read(effect, file),
+        }
     }
 
     /// Whether a command reads all of a folder that has a file of secrets in it.
     fn reads_dotenv(&self, at: usize) -> bool {
         let subject = &self.subjects[at];
         let picks = |names: &[String]| names.is_empty() || names.iter().any(|glob| wildcard::fits(glob, ".env"));
-        let wide = subject.command.program().is_none_or(|program| !matches!(program, "grep" | "egrep" | "rg" | "ag"))
-            || !seeks_something(subject.command);
+        let wide =
+            subject.command.program().is_none_or(|program| !searches(program)) || !seeks_something(subject.command);
         wide && !leaves_out(subject.command)
             && subject.command.effects.iter().any(|effect| {
                 read_below(subject, effect).is_some_and(|below| picks(&below.names))
@@ -516,7 +558,7 @@ impl<'s, 'a> Scene<'s, 'a> {
                 && matches!(&effect.path, Value::Unknown { shape, .. } if shape.chars().eq([Value::HOLE]))
         };
         let reads = command.via.iter().any(|via| via == "xargs" || via == "parallel")
-            && command.program().is_some_and(|program| SHOWERS.contains(&program) && !program.ends_with("grep"))
+            && command.program().is_some_and(|program| SHOWERS.contains(&program) && !searches(program))
             && command.effects.iter().any(filled);
         reads && subject.pipeline().0.into_iter().any(|other| self.lists_hidden(subject, other))
     }
@@ -547,8 +589,9 @@ impl<'s, 'a> Scene<'s, 'a> {
             let mut given = trace.arrived[at].clone();
             given.extend(self.inside(at, trace));
             given.extend(self.spoken(command, trace));
+            given.extend(self.read(at, trace));
             let words = command.words.iter().skip(1).filter_map(|word| word.known());
-            for name in words.filter(|word| !word.starts_with('-')) {
+            for name in words.filter(|word| !word.is_empty() && !word.starts_with('-')) {
                 trace.set(name, &given);
             }
             return;
@@ -703,8 +746,14 @@ impl Trace {
 
     fn fill(&mut self, path: &str, name: &str) {
         let file = (path.to_owned(), name.to_owned());
-        if !self.files.contains(&file) && self.files.len() < Memory::MOST_SECRETS {
-            self.files.push(file);
+        if self.files.contains(&file) {
+            return;
+        }
+        let new = self.files.len().saturating_sub(self.earlier);
+        match new.cmp(&Memory::MOST_SECRETS) {
+            Ordering::Less => self.files.push(file),
+            Ordering::Equal => self.files.push((Memory::ANYWHERE.to_owned(), String::new())),
+            Ordering::Greater => {}
         }
     }
 
@@ -750,6 +799,24 @@ fn is_read(effect: &Effect, file: &str) -> bool {
     }
 }
 
+fn searches(program: &str) -> bool {
+    matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "ag")
+}
+
+/// Whether a program that may show a file shows no more than a sum of it, whether it differs, or nothing: `dd if=e of=f`.
+fn tells_little(command: &Command) -> bool {
+    let has = |fits: fn(&str) -> bool| command.words.iter().skip(1).any(|word| fits(word.value.text()));
+    match command.program() {
+        Some("dd") => has(|word| word.starts_with("of=")),
+        Some("diff") => has(|word| matches!(word, "-q" | "--brief")),
+        Some("openssl") => !has(|word| matches!(word, "enc" | "base64")) || has(|word| word == "-out"),
+        Some(program) if searches(program) => {
+            has(|word| matches!(word, "-l" | "-L" | "--files-with-matches" | "--files-without-match"))
+        }
+        _ => false,
+    }
+}
+
 /// Whether a search of contents looks for something particular that is no secret.
 fn seeks_something(command: &Command) -> bool {
     let pattern = command.words.iter().skip(1).map(|word| word.value.text()).find(|word| !word.starts_with('-'));
@@ -773,13 +840,19 @@ fn leaves_out(command: &Command) -> bool {
     })
 }
 
-/// Whether git is told to add a file: by its name, a folder above it, or with all that is there.
-fn is_added(subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str) -> bool {
+/// Whether a path that git is told is a file, a folder above it or a pattern that fits it. Some begin at the top of the tree.
+fn is_named(subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str, top: Option<&str>) -> bool {
     let Some(cwd) = subject.command.cwd.as_deref() else { return false };
-    let covers = |folder: &str| file == folder || file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    let named = found.operands.iter().skip(1).map(|operand| operand.shape);
-    let mut named = named.map(|path| if path == ":/" { cwd.to_owned() } else { absolute(path, cwd) });
-    found.has(&["-A", "--all"]) && covers(cwd) || named.any(|path| covers(&path) || wildcard::fits(&path, file))
+    let mut named = found.operands.iter().skip(1).map(|operand| {
+        let below = operand.shape.strip_prefix(":/").or_else(|| operand.shape.strip_prefix(":(top)"));
+        below.map_or_else(|| absolute(operand.shape, cwd), |path| absolute(path, top.unwrap_or(cwd)))
+    });
+    named.any(|path| covers(&path, file) || wildcard::fits(&path, file))
+}
+
+fn covers(folder: &str, file: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    file.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Where the first command ends that lists the names of all variables; behind the text if none does.
