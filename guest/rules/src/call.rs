@@ -217,7 +217,7 @@ pub struct Memory {
     /// Where the session has moved files that no build makes again, the newest last.
     pub moved: Arc<Vec<String>>,
     /// Files that the session has put secrets into, and the name of the variable that had each; it is empty for several, or for what
-    /// has no name.
+    /// has no name. [`Memory::ANYWHERE`] is every file that the session has written.
     pub secrets: Arc<Vec<(String, String)>>,
 }
 
@@ -248,6 +248,9 @@ const PROGRAMS: usize = 100;
 
 /// Most places that are remembered as where something was moved, the newest.
 const MOVED: usize = 100;
+
+/// Most bytes of each list of these, and of files with secrets.
+const LONGEST_OTHERS: usize = 12 << 10;
 
 /// Most bytes of the text of a memory: fewer than a host keeps.
 const LONGEST_MEMORY: usize = 200 << 10;
@@ -288,6 +291,22 @@ impl Memory {
         let known = Arc::make_mut(&mut self.secrets);
         known.retain(|file| !files.contains(file));
         known.extend(files);
+    }
+
+    /// Whether a file is among those that the session has written.
+    pub(crate) fn has_written(&self, path: &str) -> bool {
+        let above = |folder: &String| folder.ends_with('/') && path.starts_with(folder.as_str());
+        self.written.iter().any(|written| written == path || above(written))
+    }
+
+    /// The newest files with secrets, as far as they fit.
+    fn kept_secrets(&self) -> Vec<(String, String)> {
+        let named: Vec<_> = self.secrets.iter().filter(|(path, _)| path != Self::ANYWHERE).cloned().collect();
+        let mut kept = newest(&named, Self::MOST_SECRETS).to_vec();
+        if kept.len() < self.secrets.len() {
+            kept.insert(0, (Self::ANYWHERE.to_owned(), String::new()));
+        }
+        kept
     }
 
     /// Adds files that the session wrote, those among them that are programs, and where it moved some. None if all of that is
@@ -340,9 +359,9 @@ impl Memory {
             repositories = serde_json::json!([Self::ANYWHERE]);
         }
         let written = self.kept_written();
-        let programs = &self.programs[self.programs.len().saturating_sub(PROGRAMS)..];
-        let moved = &self.moved[self.moved.len().saturating_sub(MOVED)..];
-        let secrets = &self.secrets[self.secrets.len().saturating_sub(Self::MOST_SECRETS)..];
+        let programs = newest(&self.programs, PROGRAMS);
+        let moved = newest(&self.moved, MOVED);
+        let secrets = self.kept_secrets();
         let lists = [
             serde_json::json!(written),
             serde_json::json!(programs),
@@ -378,6 +397,17 @@ impl Memory {
         }
         text.to_string()
     }
+}
+
+/// The newest entries of a list: at most so many, and as far as they fit.
+fn newest<T: serde::Serialize>(list: &[T], most: usize) -> &[T] {
+    let mut length = 0;
+    let fits = |entry: &&T| {
+        length += serde_json::json!(entry).to_string().len() + 1;
+        length <= LONGEST_OTHERS
+    };
+    let kept = list.iter().rev().take(most).take_while(fits).count();
+    &list[list.len() - kept..]
 }
 
 /// The events of a session.
@@ -523,6 +553,30 @@ mod tests {
         // A text of before there were any.
         let old = Memory::read(&serde_json::json!({ "schema": 1, "files": [["/p/a", "downloaded"]] }));
         assert_eq!((old.files.len(), old.written.len(), old.programs.len()), (1, 0, 0));
+    }
+
+    #[test]
+    fn the_newest_of_each_list_fit() {
+        for (count, length, least, anywhere) in
+            [(3, 9, 3, false), (90, 9, 90, false), (250, 9, 90, true), (90, 4_000, 2, true)]
+        {
+            let path = |n: usize| format!("/{n}/{}", "x".repeat(length));
+            let paths: Vec<String> = (0..count).map(path).collect();
+            let pairs: Vec<_> = paths.iter().map(|path| (path.clone(), "A_KEY".to_owned())).collect();
+            let mut memory = Memory::default().after(paths.clone(), pairs.clone(), paths.clone()).expect("new");
+            memory.add_secrets(pairs);
+            memory.repositories = (0..MADE).map(|n| format!("/{n}/{}", "y".repeat(900))).collect();
+            let text = memory.text();
+            let read = Memory::read(&serde_json::from_str(&text).expect("JSON"));
+            assert!(text.len() <= LONGEST_MEMORY, "{count} {length}: {}", text.len());
+            assert!(memory.moved.ends_with(&read.moved) && read.moved.len() >= least, "{count} {length}");
+            assert!(memory.programs.ends_with(&read.programs) && read.programs.len() >= least, "{count} {length}");
+            assert!(read.secrets.len() >= least && read.secrets.last() == memory.secrets.last(), "{count} {length}");
+            let first = read.secrets.first().map(|(path, _)| path.as_str());
+            assert_eq!(first == Some(Memory::ANYWHERE), anywhere, "{count} {length}");
+            // That stays so.
+            assert_eq!(Memory::read(&serde_json::from_str(&read.text()).expect("JSON")).secrets, read.secrets);
+        }
     }
 
     #[test]

@@ -623,23 +623,41 @@ impl<'a> MatchInput<'a> {
         self.scene.nesting().last_outside(inner.span, (above.len(), key(program)), at, holds)
     }
 
+    /// The command of this number, and those that it runs inside.
+    pub(crate) fn stage(&self, at: usize) -> impl Iterator<Item = usize> + use<'a> {
+        let commands = &self.script().commands;
+        let outer = &commands[at];
+        let inner = (at + 1..commands.len()).take_while(move |inner| commands[*inner].via.len() > outer.via.len());
+        std::iter::once(at).chain(inner.filter(move |inner| holds(outer, &commands[*inner])))
+    }
+
+    /// The command whose output it is given by a pipe.
+    pub(crate) fn piped_from(&self) -> Option<usize> {
+        let commands = &self.script().commands;
+        let neighbours = self.scene.common.neighbours.get_or_init(|| Neighbours::of(commands));
+        neighbours.before[self.index].filter(|_| self.command.joiner == Joiner::Pipe)
+    }
+
+    /// The wrapper that runs it.
+    pub(crate) fn wrapper(&self) -> Option<usize> {
+        self.outer_number(self.index)
+    }
+
     /// Adds the neighbours of the command at this place, and what those run inside.
     fn beside(&self, at: usize, before: &mut Vec<&'a Command>, after: &mut Vec<&'a Command>) {
         let commands = &self.script().commands;
-        let with_inner = |at: usize| {
-            let outer = &commands[at];
-            let inner = commands[at + 1..].iter().take_while(move |inner| inner.via.len() > outer.via.len());
-            std::iter::once(outer).chain(inner.filter(move |inner| holds(outer, inner)))
-        };
+        let with_inner = |at: usize| self.stage(at).map(|number| &commands[number]);
         let neighbours = self.scene.common.neighbours.get_or_init(|| Neighbours::of(commands));
+        let mut stages = Vec::new();
         let mut joiner = commands[at].joiner;
         let mut here = at;
         while joiner == Joiner::Pipe
             && let Some(other) = neighbours.before[here]
         {
             (joiner, here) = (commands[other].joiner, other);
-            before.splice(0..0, with_inner(other));
+            stages.push(other);
         }
+        before.extend(stages.into_iter().rev().flat_map(with_inner));
         here = at;
         while let Some(other) = neighbours.after[here].filter(|other| commands[*other].joiner == Joiner::Pipe) {
             here = other;

@@ -1,6 +1,8 @@
 //! Calls with thousands of paths.
 
 use crate::cases::{call, named};
+use std::time::Instant;
+
 use serde_json::json;
 use toolgate_rules::{Guard, NoHost};
 
@@ -20,5 +22,51 @@ fn of_thousands_of_paths_a_few_are_named() {
         let reasons: String = verdict.findings.iter().map(|finding| finding.reason.as_str()).collect();
         assert_eq!(named(&verdict), expected, "{path}");
         assert!(reasons.contains(named_so) && reasons.len() < 10_000, "{path}: {} bytes", reasons.len());
+    }
+}
+
+/// How long a text takes to be judged, the shortest of three times.
+fn time(guard: &Guard, text: &str, expected: &str) -> f64 {
+    let call = call(&json!({ "command": text }));
+    let times = (0..3).map(|_| {
+        let started = Instant::now();
+        let verdict = guard.judge(&call, &mut NoHost);
+        assert_eq!(
+            named(&verdict),
+            expected,
+            "{}: {:?}",
+            &text[..30],
+            verdict.findings.first().map(|one| (&one.rule, &one.reason))
+        );
+        started.elapsed().as_secs_f64()
+    });
+    times.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn following_secrets_takes_as_long_as_the_text_is() {
+    let guard = Guard::new();
+    let pipes = |count: usize| format!("echo $API_KEY{}", "|cat".repeat(count));
+    let redirects =
+        |count: usize| format!("env > e{}", (0..count).map(|n| format!("\nls > f{}", n % 250)).collect::<String>());
+    let groups = |count: usize| format!("env > e; {{ {} }} > f", "cat g; ".repeat(count));
+    let script = |count: usize| format!("env > e; python3 -c '{}'", "open(\"f\").read()\n".repeat(count));
+    let unpacks = |count: usize| format!("node -e '{{{}'", ",API_KEY,}= process.env".repeat(count));
+    let loops = |count: usize| format!("for v in $(compgen -e); do {} done", "echo ${!v:0:1}; ls; ".repeat(count));
+    let copies =
+        |count: usize| format!("env > e; {}", (0..count).map(|n| format!("cp e f{}; ", n % 250)).collect::<String>());
+    let cases: [(&dyn Fn(usize) -> String, usize, &str); 7] = [
+        (&pipes, 20_000, "ask"),
+        (&redirects, 5_000, "pass"),
+        (&groups, 5_000, "pass"),
+        (&script, 4_000, "pass"),
+        (&unpacks, 4_000, "pass"),
+        (&copies, 4_000, "pass"),
+        (&loops, 2_000, "ask"),
+    ];
+    for (text, count, expected) in cases {
+        let (short, long) = (time(&guard, &text(count / 4), expected), time(&guard, &text(count), expected));
+        // As the square it would be sixteen times as long.
+        assert!(long < short * 10.0, "{}: {short} and {long} seconds", &text(count)[..30]);
     }
 }

@@ -5,10 +5,11 @@
 //! git takes it in, and where it is shown.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use toolgate_shell::{
     Command, Effect, EffectKind, FileOracle, Presence, RedirectKind, Runs, SUBSTITUTION, Span, Value, absolute,
 };
@@ -49,8 +50,9 @@ const SENDERS: &[&str] = &[
 
 /// Programs that show what is in a file as it is, or most of it.
 const SHOWERS: &[&str] = &[
-    "awk", "base32", "base64", "bat", "batcat", "cat", "cut", "fold", "gawk", "grep", "head", "hexdump", "jq", "less",
-    "more", "nl", "od", "paste", "rev", "sed", "sort", "strings", "tac", "tail", "uniq", "view", "xxd", "zcat",
+    "ag", "awk", "base32", "base64", "bat", "batcat", "cat", "column", "cut", "dd", "diff", "egrep", "fgrep", "fold",
+    "gawk", "grep", "head", "hexdump", "jq", "less", "more", "nl", "od", "openssl", "paste", "pr", "rev", "rg", "sed",
+    "sort", "strings", "tac", "tail", "tee", "tr", "uniq", "view", "xxd", "zcat",
 ];
 
 /// What is known of secrets while a text is gone through.
@@ -61,9 +63,9 @@ struct Trace {
     earlier: usize,
     /// Variables of the text that have some, and which.
     variables: Vec<(String, String)>,
-    /// What each command prints of them, by its place; and whether any does.
+    /// What each command prints of them, by its place, and what comes to it through a pipe.
     printed: Vec<Names>,
-    prints: bool,
+    arrived: Vec<Names>,
 }
 
 impl Evaluation<'_> {
@@ -81,12 +83,13 @@ impl Evaluation<'_> {
             files: earlier,
             variables: Vec::new(),
             printed: vec![Names::new(); subjects.len()],
-            prints: false,
+            arrived: Vec::with_capacity(subjects.len()),
         };
-        let scene =
-            Scene { subjects, text: &field.value, look, earlier: &self.call.earlier, codes: RefCell::default() };
+        let scene = Scene::of(subjects, &field.value, look, &self.call.earlier);
         for (at, subject) in subjects.iter().enumerate() {
             let command = subject.command;
+            let arrived = scene.arriving(at, &trace);
+            trace.arrived.push(arrived);
             let others = command.preexisting && !scene.is_of_session(at);
             if command.runs == Runs::Never || others || command.scanned || command.elsewhere {
                 continue;
@@ -127,7 +130,7 @@ impl Evaluation<'_> {
             let evidence = vec![evidence(field, secret.span)];
             self.coded_on(NativeRule::SendSecretVariable, subject, &field.value, world, evidence);
         }
-        let mut names = if sends || has_network(command) { scene.piped(at, trace) } else { Names::new() };
+        let mut names = if sends || has_network(command) { trace.arrived[at].clone() } else { Names::new() };
         names.extend(scene.inside(at, trace));
         names.extend(scene.read(at, trace));
         let remote = (copies_away(command) || mails(command)) && !names.is_empty();
@@ -153,15 +156,24 @@ impl Evaluation<'_> {
             && (!sent(subject.command, scene.text).is_empty() && has_unknown(subject.command)
                 || !scene.sent_by_variable(at, trace).is_empty()
                 || !scene.inside(at, trace).is_empty());
-        let takes = |file: &str, world: &mut dyn GuardHost| match subcommand {
+        let takes = |file: &str, new: bool, world: &mut dyn GuardHost| match subcommand {
             "add" | "stage" => {
-                is_added(subject, found, file)
+                scene.is_added(subject, found, file)
                     && (found.has(&["-f", "--force"]) || world.tracked(file) != Some(Tracked::Ignored))
             }
-            "commit" => found.has(&["-a", "--all"]) && world.tracked(file) == Some(Tracked::Changed),
+            "commit" => {
+                let tracked = |state| state == Tracked::Changed || new && state == Tracked::Held;
+                (found.has(&["-a", "--all"]) || is_named(subject, found, file, None))
+                    && world.tracked(file).is_some_and(tracked)
+            }
             _ => false,
         };
-        if says || trace.files.iter().any(|(file, _)| takes(file, world)) {
+        let any = trace.files.iter().any(|(file, _)| file == Memory::ANYWHERE);
+        let named = trace.files.iter().enumerate().map(|(at, (file, _))| (file.as_str(), at >= trace.earlier));
+        let written = scene.earlier.written.iter().map(|file| (file.as_str(), false));
+        let mut files =
+            named.chain(written.filter(|_| any)).chain(scene.filled.iter().map(|file| (*file, true)).filter(|_| any));
+        if says || files.any(|(file, new)| takes(file, new, world)) {
             let evidence = vec![evidence(field, subject.command.span)];
             self.coded_on(NativeRule::AddSecret, subject, &field.value, world, evidence);
         }
@@ -172,7 +184,9 @@ impl Evaluation<'_> {
         let subject = &scene.subjects[at];
         let command = subject.command;
         let shown = |subject: &MatchInput<'_>| is_shown(subject) && !subject.pipeline().1.into_iter().any(hides_values);
-        let shows = command.program().is_some_and(|program| SHOWERS.contains(&program)) && !hides_values(command);
+        let shows = command.program().is_some_and(|program| SHOWERS.contains(&program))
+            && !scene.hides[at]
+            && !tells_little(command);
         let held = shows && (!scene.copies(at, trace).is_empty() || scene.reads_listed(at));
         if held && shown(subject) {
             let evidence = vec![evidence(field, command.span)];
@@ -186,7 +200,7 @@ impl Evaluation<'_> {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
         }
-        if shows_each_variable(command, scene.text) && shown(subject) {
+        if scene.shows_each_variable(command) && shown(subject) {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
         }
@@ -200,7 +214,8 @@ impl Evaluation<'_> {
         }
         let has_secrets = |field: &&Field| {
             let path = absolute(&tilde(&field.value, call), &call.cwd);
-            call.earlier.secrets.iter().any(|(file, _)| *file == path)
+            let is_read = |file: &str| file == path || file == Memory::ANYWHERE && call.earlier.has_written(&path);
+            call.earlier.secrets.iter().any(|(file, _)| is_read(file))
         };
         if let Some(field) = call.paths.iter().find(has_secrets) {
             let whole = Span { start: 0, end: field.value.len() };
@@ -217,7 +232,23 @@ struct Scene<'s, 'a> {
     earlier: &'s Memory,
     /// Of each program in another language what its code is, which is long.
     codes: RefCell<FxHashMap<usize, Rc<Code>>>,
+    /// Which commands print none of the values that they are given, and which of those whose output such a one is given.
+    hides: Vec<bool>,
+    swallowed: Vec<bool>,
+    /// The files that commands of the text write.
+    filled: FxHashSet<&'a str>,
+    /// Around each command the longest run of commands that are as deep as it is, or deeper.
+    blocks: Vec<(usize, usize)>,
+    /// Where the first command ends that lists all variables.
+    listed: usize,
+    /// What commands have of secrets by themselves, and what was known by then.
+    owned: RefCell<FxHashMap<usize, (State, Names)>>,
+    /// What the commands of a block read of the first files with secrets.
+    beside: RefCell<FxHashMap<(usize, usize), (usize, Names)>>,
 }
+
+/// How many files and variables with secrets are known.
+type State = (usize, usize);
 
 /// What code takes from the environment.
 struct Code {
@@ -226,7 +257,51 @@ struct Code {
     credential: bool,
 }
 
-impl<'a> Scene<'_, 'a> {
+impl<'s, 'a> Scene<'s, 'a> {
+    fn of(
+        subjects: &'s [MatchInput<'a>],
+        text: &'s str,
+        look: Option<&'s dyn FileOracle>,
+        earlier: &'s Memory,
+    ) -> Self {
+        let hides: Vec<bool> = subjects.iter().map(|subject| hides_values(subject.command)).collect();
+        let mut swallowed = vec![false; subjects.len()];
+        for (at, subject) in subjects.iter().enumerate().rev() {
+            if let Some(before) = subject.piped_from() {
+                swallowed[before] = swallowed[at] || subject.stage(at).any(|number| hides[number]);
+            }
+        }
+        let effects = subjects.iter().flat_map(|subject| &subject.command.effects);
+        let filled = effects.filter(|effect| is_filled(effect.kind)).filter_map(|effect| effect.path.known()).collect();
+        Scene {
+            subjects,
+            text,
+            look,
+            earlier,
+            codes: RefCell::default(),
+            hides,
+            swallowed,
+            filled,
+            blocks: blocks(subjects),
+            listed: first_listing(text),
+            owned: RefCell::default(),
+            beside: RefCell::default(),
+        }
+    }
+    /// Whether git is told to add a file: by its name, a folder above it, or with all that is there.
+    fn is_added(&self, subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str) -> bool {
+        let Some(cwd) = subject.command.cwd.as_deref() else { return false };
+        let is_top = |folder: &&str| {
+            self.look
+                .is_some_and(|look| matches!(look.look(&absolute(".git", folder)), Presence::File | Presence::Folder))
+        };
+        let mut above =
+            std::iter::successors(Some(cwd), |folder| Some(folder.rsplit_once('/')?.0).filter(|one| !one.is_empty()));
+        let top = above.find(is_top).unwrap_or(cwd);
+        let all = found.has(&["-A", "--all"]) && found.operands.len() < 2;
+        all && covers(top, file) || is_named(subject, found, file, Some(top))
+    }
+
     /// Whether a command stands in a script that an earlier call of the session has written.
     fn is_of_session(&self, at: usize) -> bool {
         let inner = self.subjects[at].command;
@@ -245,8 +320,7 @@ impl<'a> Scene<'_, 'a> {
 
     /// Whether an earlier call of the session has written a file.
     fn has_written(&self, path: &str) -> bool {
-        let above = |folder: &String| folder.ends_with('/') && path.starts_with(folder.as_str());
-        self.earlier.written.iter().any(|written| written == path || above(written))
+        self.earlier.has_written(path)
     }
 
     /// Notes what a command prints of secrets, and which files and variables it puts them into.
@@ -256,21 +330,26 @@ impl<'a> Scene<'_, 'a> {
         let passes = command.program().is_some_and(|program| FILTERS.contains(&program) || PRINTERS.contains(&program))
             || command.words.is_empty() && command.via.is_empty();
         let mut names = own;
-        if passes && !hides_values(command) {
-            names.extend(self.piped(at, trace));
+        if passes && !self.hides[at] {
+            names.extend(trace.arrived[at].iter().cloned());
         }
         self.set_variables(at, &names, trace);
         self.fill_files(at, &names, trace);
-        trace.prints |= !names.is_empty();
-        trace.printed[at] = names;
+        trace.printed[at] = few(names);
     }
 
     /// What a command has of secrets by itself: its words, the environment, files.
     fn own(&self, at: usize, trace: &Trace) -> Names {
         let subject = &self.subjects[at];
         let command = subject.command;
-        if hides_values(command) {
+        if self.hides[at] {
             return Names::new();
+        }
+        let state = trace.state();
+        if let Some((known, names)) = self.owned.borrow().get(&at)
+            && *known == state
+        {
+            return names.clone();
         }
         let mut names = Names::new();
         if prints_environment(subject) {
@@ -283,7 +362,7 @@ impl<'a> Scene<'_, 'a> {
         if command.program().is_some_and(|program| PRINTERS.contains(&program)) {
             names.extend(self.spoken(command, trace));
         }
-        if shows_each_variable(command, self.text) {
+        if self.shows_each_variable(command) {
             names.insert(String::new());
         }
         names.extend(self.read(at, trace));
@@ -293,6 +372,8 @@ impl<'a> Scene<'_, 'a> {
         if let Some(code) = self.code_around(at) {
             names.extend(code.takes.iter().cloned());
         }
+        let names = few(names);
+        self.owned.borrow_mut().insert(at, (state, names.clone()));
         names
     }
 
@@ -337,22 +418,27 @@ impl<'a> Scene<'_, 'a> {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// What the commands before one in its pipeline print.
-    fn piped(&self, at: usize, trace: &Trace) -> Names {
-        if !trace.prints {
-            return Names::new();
+    /// What comes to a command through a pipe: what the command before it prints, and what came to that one, unless that is
+    /// hidden there. What stands inside a wrapper is given what comes to the wrapper.
+    fn arriving(&self, at: usize, trace: &Trace) -> Names {
+        let subject = &self.subjects[at];
+        let Some(before) = subject.piped_from() else {
+            let wrapper = subject.wrapper().filter(|wrapper| *wrapper < at);
+            return wrapper.map_or_else(Names::new, |wrapper| trace.arrived[wrapper].clone());
+        };
+        let stage: Vec<usize> = subject.stage(before).filter(|number| *number < at).collect();
+        let shown = stage.iter().filter(|number| !self.is_swallowed(**number, before));
+        let mut names: Names = shown.flat_map(|number| trace.printed[*number].iter().cloned()).collect();
+        if !stage.iter().any(|number| self.hides[*number]) {
+            names.extend(trace.arrived[before].iter().cloned());
         }
-        let before = self.subjects[at].pipeline().0;
-        if before.iter().any(|other| hides_values(other)) {
-            return Names::new();
-        }
-        let numbers = before.into_iter().filter_map(|other| self.number_before(at, other));
-        numbers.flat_map(|number| trace.printed[number].iter().cloned()).collect()
+        few(names)
     }
 
-    /// The place of a command before another one, which is mostly near.
-    fn number_before(&self, at: usize, command: &Command) -> Option<usize> {
-        self.subjects[..at].iter().rposition(|subject| std::ptr::eq(subject.command, command))
+    /// Whether a command behind one in its pipeline, or in that of a wrapper of it, hides what it prints, inside another command.
+    fn is_swallowed(&self, at: usize, outer: usize) -> bool {
+        let above = std::iter::successors(Some(at), |number| self.subjects[*number].wrapper());
+        above.take_while(|number| *number > outer).any(|number| self.swallowed[number])
     }
 
     /// What the substitutions of a command print.
@@ -364,11 +450,8 @@ impl<'a> Scene<'_, 'a> {
             let via = &inner.command.via;
             inner.command.span.is_inside(outer.span) && via.get(outer.via.len()).is_some_and(|via| via == SUBSTITUTION)
         });
-        let followed: Vec<&Command> = own.clone().map(|(_, inner)| inner.command).collect();
-        if followed.iter().any(|inner| hides_values(inner)) {
-            return Names::new();
-        }
-        own.flat_map(|(number, _)| self.own(number, trace)).collect()
+        let shown = own.map(|(number, _)| number).filter(|number| !self.is_swallowed(*number, at));
+        few(shown.flat_map(|number| self.own(number, trace)).collect())
     }
 
     /// What the commands print that stand in a compound command, a function or a shell which is redirected as a whole.
@@ -386,11 +469,8 @@ impl<'a> Scene<'_, 'a> {
         });
         let own =
             own.filter(|(_, inner)| inner.command.via.iter().skip(outer.via.len()).all(|via| via != SUBSTITUTION));
-        let followed: Vec<usize> = own.map(|(number, _)| number).collect();
-        if followed.iter().any(|number| hides_values(self.subjects[*number].command)) {
-            return Names::new();
-        }
-        followed.into_iter().flat_map(|number| self.own(number, trace)).collect()
+        let shown = own.map(|(number, _)| number).filter(|number| !self.is_swallowed(*number, at));
+        few(shown.flat_map(|number| self.own(number, trace)).collect())
     }
 
     /// The secrets in the files that a command reads.
@@ -409,15 +489,24 @@ impl<'a> Scene<'_, 'a> {
         if !own.words.is_empty() || trace.files.is_empty() || !own.via.last().is_some_and(|via| is_interpreter(via)) {
             return Names::new();
         }
-        let is_beside = |number: &usize| self.subjects[*number].command.via.len() >= own.via.len();
-        let before = (0..at).rev().take_while(is_beside);
-        let after = (at + 1..self.subjects.len()).take_while(is_beside);
-        before.chain(after).flat_map(|number| self.copies(number, trace)).collect()
+        let block = self.blocks[at];
+        let mut beside = self.beside.borrow_mut();
+        let (seen, names) = beside.entry(block).or_default();
+        let new = &trace.files[*seen..];
+        if !new.is_empty() {
+            names.extend((block.0..block.1).flat_map(|number| self.copies_among(number, new)));
+            *seen = trace.files.len();
+        }
+        names.clone()
     }
 
     /// The secrets in the files that a command reads which the session has made.
     fn copies(&self, at: usize, trace: &Trace) -> Names {
-        if trace.files.is_empty() {
+        self.copies_among(at, &trace.files)
+    }
+
+    fn copies_among(&self, at: usize, files: &[(String, String)]) -> Names {
+        if files.is_empty() {
             return Names::new();
         }
         let away = copies_away(self.subjects[at].command);
@@ -428,16 +517,26 @@ impl<'a> Scene<'_, 'a> {
                     || away && kind == EffectKind::Mention)
         };
         let effects = self.subjects[at].command.effects.iter().filter(reads);
-        let found = effects.flat_map(|effect| trace.files.iter().filter(move |(file, _)| is_read(effect, file)));
+        let found = effects.flat_map(|effect| files.iter().filter(move |(file, _)| self.has(effect, file)));
         found.map(|(_, name)| name.clone()).collect()
+    }
+
+    /// Whether an effect reads a file, which may be any that the session has written.
+    fn has(&self, effect: &Effect, file: &str) -> bool {
+        match &effect.path {
+            Value::Known(path) if file == Memory::ANYWHERE && !effect.recursive => {
+                self.filled.contains(path.as_str()) || self.has_written(path)
+            }
+            _ => file == Memory::ANYWHERE || is_read(effect, file),
+        }
     }
 
     /// Whether a command reads all of a folder that has a file of secrets in it.
     fn reads_dotenv(&self, at: usize) -> bool {
         let subject = &self.subjects[at];
         let picks = |names: &[String]| names.is_empty() || names.iter().any(|glob| wildcard::fits(glob, ".env"));
-        let wide = subject.command.program().is_none_or(|program| !matches!(program, "grep" | "egrep" | "rg" | "ag"))
-            || !seeks_something(subject.command);
+        let wide =
+            subject.command.program().is_none_or(|program| !searches(program)) || !seeks_something(subject.command);
         wide && !leaves_out(subject.command)
             && subject.command.effects.iter().any(|effect| {
                 read_below(subject, effect).is_some_and(|below| picks(&below.names))
@@ -459,7 +558,7 @@ impl<'a> Scene<'_, 'a> {
                 && matches!(&effect.path, Value::Unknown { shape, .. } if shape.chars().eq([Value::HOLE]))
         };
         let reads = command.via.iter().any(|via| via == "xargs" || via == "parallel")
-            && command.program().is_some_and(|program| SHOWERS.contains(&program) && !program.ends_with("grep"))
+            && command.program().is_some_and(|program| SHOWERS.contains(&program) && !searches(program))
             && command.effects.iter().any(filled);
         reads && subject.pipeline().0.into_iter().any(|other| self.lists_hidden(subject, other))
     }
@@ -487,11 +586,12 @@ impl<'a> Scene<'_, 'a> {
         let declares =
             matches!(command.program(), Some("declare" | "typeset" | "local" | "export" | "readonly" | "set"));
         if crate::flow::takes_lines(command) {
-            let given =
-                self.piped(at, trace).into_iter().chain(self.inside(at, trace)).chain(self.spoken(command, trace));
-            let given: Names = given.collect();
+            let mut given = trace.arrived[at].clone();
+            given.extend(self.inside(at, trace));
+            given.extend(self.spoken(command, trace));
+            given.extend(self.read(at, trace));
             let words = command.words.iter().skip(1).filter_map(|word| word.known());
-            for name in words.filter(|word| !word.starts_with('-')) {
+            for name in words.filter(|word| !word.is_empty() && !word.starts_with('-')) {
                 trace.set(name, &given);
             }
             return;
@@ -566,6 +666,18 @@ impl<'a> Scene<'_, 'a> {
         given.collect()
     }
 
+    /// Whether a command prints the value of a variable that another variable names, as a loop over all of them does: `${!v}`.
+    fn shows_each_variable(&self, command: &Command) -> bool {
+        if command.span.start < self.listed
+            || !matches!(command.program(), Some("echo" | "printf" | "print" | "curl" | "wget"))
+        {
+            return false;
+        }
+        let source = self.source(command.span);
+        let mut expanded = source.match_indices("${!");
+        expanded.any(|(at, _)| !source[at + 3..].split('}').next().is_some_and(|name| name.ends_with(['*', '@', ']'])))
+    }
+
     /// The code in another language that a command runs, or is a part of.
     fn code_around(&self, at: usize) -> Option<Rc<Code>> {
         let inner = self.subjects[at].command;
@@ -580,7 +692,7 @@ impl<'a> Scene<'_, 'a> {
             let outer = self.subjects[*number].command;
             outer.via.len() < inner.via.len() && outer.program() == inner.via.last().map(String::as_str)
         };
-        let outer = (0..at).rev().filter(around).find(|number| self.is_code(*number))?;
+        let outer = (0..self.blocks[at].0).rev().filter(around).find(|number| self.is_code(*number))?;
         self.code(outer)
     }
 
@@ -628,10 +740,20 @@ impl<'a> Scene<'_, 'a> {
 }
 
 impl Trace {
+    fn state(&self) -> State {
+        (self.files.len(), self.variables.len())
+    }
+
     fn fill(&mut self, path: &str, name: &str) {
         let file = (path.to_owned(), name.to_owned());
-        if !self.files.contains(&file) && self.files.len() < Memory::MOST_SECRETS {
-            self.files.push(file);
+        if self.files.contains(&file) {
+            return;
+        }
+        let new = self.files.len().saturating_sub(self.earlier);
+        match new.cmp(&Memory::MOST_SECRETS) {
+            Ordering::Less => self.files.push(file),
+            Ordering::Equal => self.files.push((Memory::ANYWHERE.to_owned(), String::new())),
+            Ordering::Greater => {}
         }
     }
 
@@ -677,6 +799,24 @@ fn is_read(effect: &Effect, file: &str) -> bool {
     }
 }
 
+fn searches(program: &str) -> bool {
+    matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "ag")
+}
+
+/// Whether a program that may show a file shows no more than a sum of it, whether it differs, or nothing: `dd if=e of=f`.
+fn tells_little(command: &Command) -> bool {
+    let has = |fits: fn(&str) -> bool| command.words.iter().skip(1).any(|word| fits(word.value.text()));
+    match command.program() {
+        Some("dd") => has(|word| word.starts_with("of=")),
+        Some("diff") => has(|word| matches!(word, "-q" | "--brief")),
+        Some("openssl") => !has(|word| matches!(word, "enc" | "base64")) || has(|word| word == "-out"),
+        Some(program) if searches(program) => {
+            has(|word| matches!(word, "-l" | "-L" | "--files-with-matches" | "--files-without-match"))
+        }
+        _ => false,
+    }
+}
+
 /// Whether a search of contents looks for something particular that is no secret.
 fn seeks_something(command: &Command) -> bool {
     let pattern = command.words.iter().skip(1).map(|word| word.value.text()).find(|word| !word.starts_with('-'));
@@ -700,28 +840,53 @@ fn leaves_out(command: &Command) -> bool {
     })
 }
 
-/// Whether git is told to add a file: by its name, a folder above it, or with all that is there.
-fn is_added(subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str) -> bool {
+/// Whether a path that git is told is a file, a folder above it or a pattern that fits it. Some begin at the top of the tree.
+fn is_named(subject: &MatchInput<'_>, found: &Invocation<'_>, file: &str, top: Option<&str>) -> bool {
     let Some(cwd) = subject.command.cwd.as_deref() else { return false };
-    let covers = |folder: &str| file == folder || file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    let named = found.operands.iter().skip(1).map(|operand| operand.shape);
-    let mut named = named.map(|path| if path == ":/" { cwd.to_owned() } else { absolute(path, cwd) });
-    found.has(&["-A", "--all"]) && covers(cwd) || named.any(|path| covers(&path) || wildcard::fits(&path, file))
+    let mut named = found.operands.iter().skip(1).map(|operand| {
+        let below = operand.shape.strip_prefix(":/").or_else(|| operand.shape.strip_prefix(":(top)"));
+        below.map_or_else(|| absolute(operand.shape, cwd), |path| absolute(path, top.unwrap_or(cwd)))
+    });
+    named.any(|path| covers(&path, file) || wildcard::fits(&path, file))
 }
 
-/// Whether a command prints the value of a variable that another variable names, as a loop over all of them does: `${!v}`.
-fn shows_each_variable(command: &Command, text: &str) -> bool {
-    let source = text.get(command.span.start..command.span.end).unwrap_or_default();
-    let by_name = source
-        .match_indices("${!")
-        .any(|(at, _)| !source[at + 3..].split('}').next().is_some_and(|name| name.ends_with(['*', '@', ']'])));
-    let lists = ["compgen -e", "compgen -v", "compgen -A export", "compgen -A variable", "env | cut", "${!"];
-    let before = text.get(..command.span.start).unwrap_or_default();
-    matches!(command.program(), Some("echo" | "printf" | "print" | "curl" | "wget"))
-        && by_name
-        && lists
-            .iter()
-            .any(|list| before.contains(list) && (*list != "${!" || before.contains("*}") || before.contains("@}")))
+fn covers(folder: &str, file: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    file.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Where the first command ends that lists the names of all variables; behind the text if none does.
+fn first_listing(text: &str) -> usize {
+    const LISTS: &[&str] = &["compgen -e", "compgen -v", "compgen -A export", "compgen -A variable", "env | cut"];
+    let end = |list: &str| text.find(list).map_or(usize::MAX, |at| at + list.len());
+    let first = LISTS.iter().map(|list| end(list)).min().unwrap_or(usize::MAX);
+    // `${!A*}`
+    first.min(end("${!").max(end("*}").min(end("@}"))))
+}
+
+/// Around each command the longest run of commands that are as deep inside others as it is, or deeper.
+fn blocks(subjects: &[MatchInput<'_>]) -> Vec<(usize, usize)> {
+    let depth = |at: usize| subjects[at].command.via.len();
+    let mut blocks = vec![(0, subjects.len()); subjects.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for at in 0..subjects.len() {
+        while let Some(last) = open.pop_if(|last| depth(*last) > depth(at)) {
+            blocks[last].1 = at;
+        }
+        blocks[at].0 = match open.last() {
+            Some(last) if depth(*last) == depth(at) => blocks[*last].0,
+            Some(last) => last + 1,
+            None => 0,
+        };
+        open.push(at);
+    }
+    blocks
+}
+
+/// Names, or the one that stands for several if they are many.
+fn few(names: Names) -> Names {
+    const MANY: usize = 64;
+    if names.len() > MANY { Names::from([String::new()]) } else { names }
 }
 
 /// The names before the equals signs of a text of assignments: `a=1`, `b=(x)`, `export c=2`.

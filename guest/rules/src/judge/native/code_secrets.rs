@@ -54,7 +54,9 @@ impl<'t> Taken<'t> {
     /// What a program in this language takes.
     pub(super) fn by(program: &str, code: &'t str) -> Self {
         let mut names = named(code);
-        names.extend(unpacked(code));
+        let parts: Vec<Option<&str>> = unpacked(code).collect();
+        let nested = parts.contains(&None);
+        names.extend(parts.into_iter().flatten());
         let all = match program {
             "jq" | "gojq" | "jaq" => has_word(code, "$ENV") || has_word(code, "env"),
             _ if program.starts_with("perl") => takes_hash(code),
@@ -62,7 +64,7 @@ impl<'t> Taken<'t> {
             _ if program.ends_with("awk") => code.contains("in ENVIRON"),
             _ => false,
         };
-        Taken { all: all || takes_whole(code), names }
+        Taken { all: all || nested || takes_whole(code), names }
     }
 
     pub(super) fn is_nothing(&self) -> bool {
@@ -77,17 +79,23 @@ impl<'t> Taken<'t> {
 
 /// Whether a line of the code that prints has what it takes from the environment in it, or a variable that the code put it into.
 pub(super) fn prints(program: &str, code: &str) -> bool {
+    /// Most variables that are told apart. If there are more, every line has one.
+    const HOLDERS: usize = 64;
     let mut holders: Vec<&str> = Vec::new();
     for line in code.split(['\n', ';']) {
         let mentions = |name: &&str| has_word(line, name);
-        let taken = !Taken::by(program, line).is_nothing() || holders.iter().any(mentions);
+        let taken = holders.len() >= HOLDERS || !Taken::by(program, line).is_nothing() || holders.iter().any(mentions);
         let shows = PRINTS.iter().any(|call| line.contains(call)) && !tells_little(line);
         if taken && shows {
             return true;
         }
         if let Some((name, _)) = line.split_once('=').filter(|_| taken && !tells_little(line)) {
             let name = name.trim().rsplit(' ').next().unwrap_or_default();
-            if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty() {
+            if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !name.is_empty()
+                && holders.len() < HOLDERS
+                && !holders.contains(&name)
+            {
                 holders.push(name);
             }
         }
@@ -144,25 +152,30 @@ fn named(code: &str) -> Vec<&str> {
     names
 }
 
-/// The secrets that code takes out of all variables at once: `const { API_KEY } = process.env`.
-fn unpacked(code: &str) -> Vec<&str> {
-    let before = code.match_indices("= process.env").map(|(at, _)| code[..at].trim_end());
-    let inside = before.filter_map(|text| text.strip_suffix('}')?.rsplit_once('{'));
-    let words = inside.flat_map(|(_, names)| names.split([',', ':', ' ', '\n']));
-    words.filter(|name| is_secret(name)).collect()
+/// The secrets that code takes out of all variables at once: `const { API_KEY } = process.env`. None for braces in braces.
+fn unpacked(code: &str) -> impl Iterator<Item = Option<&str>> {
+    let before = code.match_indices("= process.env").filter_map(|(at, _)| code[..at].trim_end().strip_suffix('}'));
+    before.flat_map(|text| {
+        let brace = text.rfind(['{', '}']);
+        let names = brace.map_or("", |at| &text[at + 1..]);
+        let nested = brace.is_some_and(|at| text[at..].starts_with('}')).then_some(None);
+        let secrets = names.split([',', ':', ' ', '\n']).filter(|name| is_secret(name));
+        nested.into_iter().chain(secrets.map(Some))
+    })
 }
 
 fn takes_whole(code: &str) -> bool {
+    /// Most bytes of the names and dots before the environment.
+    const OWNERS: usize = 64;
     let whole = |name: &'static str, others: &'static [&'static str]| {
         code.match_indices(name).any(move |(at, _)| {
-            let (before, after) = (
-                code[..at].trim_end_matches(|c: char| c == '.' || c.is_ascii_alphanumeric()),
-                &code[at + name.len()..],
-            );
-            let before = before.trim_end();
+            let after = &code[at + name.len()..];
+            let owner = |byte: &u8| *byte == b'.' || byte.is_ascii_alphanumeric();
+            let owners = code.as_bytes()[..at].iter().rev().take(OWNERS).take_while(|byte| owner(byte)).count();
+            let before = code[..at - owners].trim_end();
             let is_part = code[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
                 || after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            let passed = PASSED_ON.iter().any(|end| before.ends_with(end.trim_end()));
+            let passed = owners < OWNERS && PASSED_ON.iter().any(|end| before.ends_with(end.trim_end()));
             let listed = after.starts_with(".items(") || after.starts_with(".values(");
             let unpacked = before.ends_with("} =") || code[..at].ends_with("...");
             !is_part && !unpacked && (listed || !passed && !others.iter().any(|other| after.starts_with(other)))
@@ -173,8 +186,9 @@ fn takes_whole(code: &str) -> bool {
 
 /// Whether perl takes the values of all variables.
 fn takes_hash(code: &str) -> bool {
+    let by_name = code.contains("$ENV{$");
     let mut found = code.match_indices("%ENV").map(|(at, _)| code[..at].trim_end_matches(['(', ' ']));
-    found.any(|before| !before.ends_with("keys") && !before.ends_with("local") || code.contains("$ENV{$"))
+    found.any(|before| !before.ends_with("keys") && !before.ends_with("local") || by_name)
 }
 
 fn takes_ruby(code: &str) -> bool {
@@ -183,7 +197,7 @@ fn takes_ruby(code: &str) -> bool {
     let called = |after: &str| CALLS.iter().any(|call| after.starts_with(call));
     code.match_indices("ENV").any(|(at, _)| {
         let after = &code[at + 3..];
-        after.strip_prefix('.').is_some_and(called) || after.starts_with(')') || after.trim().is_empty()
+        after.strip_prefix('.').is_some_and(called) || after.starts_with(')') || after.trim_start().is_empty()
     })
 }
 
@@ -233,6 +247,24 @@ mod tests {
             let expected = Taken { all: *all, names: names.to_vec() };
             assert_eq!(Taken::by(program, code), expected, "{code}");
         }
+    }
+
+    #[test]
+    fn long_code_takes_secrets_beyond_what_is_told_apart() {
+        let holders =
+            |count: usize| (0..count).map(|n| format!("a{n} = os.environ['API_TOKEN']\n")).collect::<String>();
+        let cases = [
+            ("node", format!("{{{}", ",API_KEY,}= process.env".repeat(5_000)), true),
+            ("node", "const { PORT, a: { b } } = process.env".to_owned(), true),
+            ("node", "if (a) { b } const { PORT } = process.env".to_owned(), false),
+            ("node", format!("x({{ env: {}process.env }})", "a.".repeat(40)), true),
+            ("node", format!("x({{ env: {}process.env }})", "a.".repeat(10)), false),
+        ];
+        for (program, code, all) in &cases {
+            assert_eq!(Taken::by(program, code).all, *all, "{}", &code[..30]);
+        }
+        assert!(prints("python3", &(holders(64) + "print(1)")));
+        assert!(!prints("python3", &(holders(63) + "print(1)")));
     }
 
     #[test]

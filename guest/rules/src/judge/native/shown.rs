@@ -128,12 +128,18 @@ fn takes_output(redirect: &Redirect) -> bool {
 
 /// Whether a command that is given `NAME=VALUE` lines prints none of the values, or only those of names that are no secrets.
 pub(super) fn hides_values(command: &Command) -> bool {
+    const MAY_HIDE: &[&str] = &["ag", "awk", "cut", "egrep", "fgrep", "gawk", "grep", "mawk", "rg", "sed"];
     let Some(program) = command.program() else { return false };
+    if matches!(program, "wc" | "sha256sum" | "md5sum" | "cksum") {
+        return true;
+    }
+    if !MAY_HIDE.contains(&program) {
+        return false;
+    }
     let read = ProgramWords::read(program, command.words.get(1..).unwrap_or_default());
     let values = |names: &'static [&'static str]| read.values(names).map(Word::text).collect::<Vec<_>>();
     let operands: Vec<&str> = read.words().map(Word::text).collect();
     match program {
-        "wc" | "sha256sum" | "md5sum" | "cksum" => true,
         "cut" => values(&["d"]) == ["="] && values(&["f"]) == ["1"] && !read.has("complement"),
         "awk" | "gawk" | "mawk" => match operands[..] {
             // An operand may set what fields are told apart by.
