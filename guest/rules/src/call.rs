@@ -293,12 +293,6 @@ impl Memory {
         known.extend(files);
     }
 
-    /// Whether a file is among those that the session has written.
-    pub(crate) fn has_written(&self, path: &str) -> bool {
-        let above = |folder: &String| folder.ends_with('/') && path.starts_with(folder.as_str());
-        self.written.iter().any(|written| written == path || above(written))
-    }
-
     /// The newest files with secrets, as far as they fit.
     fn kept_secrets(&self) -> Vec<(String, String)> {
         let named: Vec<_> = self.secrets.iter().filter(|(path, _)| path != Self::ANYWHERE).cloned().collect();
