@@ -43,6 +43,9 @@ fn time(guard: &Guard, text: &str, expected: &str) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
+/// A text of a given size.
+type Shape<'a> = &'a dyn Fn(usize) -> String;
+
 #[test]
 fn following_secrets_takes_as_long_as_the_text_is() {
     let guard = Guard::new();
@@ -55,7 +58,7 @@ fn following_secrets_takes_as_long_as_the_text_is() {
     let loops = |count: usize| format!("for v in $(compgen -e); do {} done", "echo ${!v:0:1}; ls; ".repeat(count));
     let copies =
         |count: usize| format!("env > e; {}", (0..count).map(|n| format!("cp e f{}; ", n % 250)).collect::<String>());
-    let cases: [(&dyn Fn(usize) -> String, usize, &str); 7] = [
+    let cases: [(Shape<'_>, usize, &str); 7] = [
         (&pipes, 20_000, "ask"),
         (&redirects, 5_000, "pass"),
         (&groups, 5_000, "pass"),

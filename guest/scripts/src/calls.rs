@@ -46,7 +46,7 @@ impl Evaluator {
         if MILD.iter().any(|mild| name == *mild || name.strip_prefix(mild).is_some_and(|rest| rest.starts_with('.'))) {
             return Value::Unknown;
         }
-        if matches!(name.as_str(), "print" | "puts" | "console.log" | "process.stdout.write" | "sys.stdout.write") {
+        if matches!(name.as_str(), "print" | "puts" | "console.log") {
             self.prints(&args);
         }
         let root = name.split('.').next().unwrap_or_default();
@@ -96,7 +96,12 @@ impl Evaluator {
     /// What is printed is a line of what the script prints.
     fn prints(&mut self, args: &Args) {
         let texts: Vec<String> = args.values.iter().flat_map(|arg| arg.value.texts()).collect();
-        let is_known = args.values.len() == 1 && !texts.iter().any(|text| text.contains([HOLE, value::HOME]));
+        // Perl's and PHP's `print` ends no line.
+        let ends_line = !matches!(self.language, Language::Perl | Language::Php);
+        let is_one = ends_line && args.values.len() == 1 && args.named.is_empty();
+        let is_known = is_one
+            && matches!(args.values[0].value, Value::Text(_) | Value::Number(_))
+            && !texts.iter().any(|text| text.contains([HOLE, value::HOME]));
         match self.printed.as_mut().filter(|all| is_known && all.len() < value::LONGEST) {
             Some(all) => texts.iter().for_each(|text| {
                 all.push_str(text);

@@ -1,7 +1,7 @@
 //! Calls that run code: modules, functions by their names, functions that are handed over.
 
 use super::arguments::{Arg, Args, argument};
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, each_text};
 use super::files::runs_file;
 use super::names::{full, of_environment};
 use super::tables::{Act, HARMLESS, STRICT, exported, find, is_dangerous};
@@ -64,11 +64,12 @@ pub(super) fn require(evaluator: &mut Evaluator, module: &Value) -> Value {
         _ => {}
     }
     if name.starts_with(['.', '/']) {
-        evaluator.incomplete();
-        return match evaluator.content(&Value::text(name)) {
-            Value::Text(text) if name.ends_with(".json") => documents::parsed(&text),
-            _ => Value::Unknown,
-        };
+        // Data runs nothing.
+        let content = if name.ends_with(".json") { evaluator.content(&Value::text(name)) } else { Value::Unknown };
+        if !matches!(content, Value::Text(_)) {
+            evaluator.incomplete();
+        }
+        return each_text(content, |text| documents::parsed(&text));
     }
     // A package, which may have been changed.
     if !STRICT.contains(&name) {

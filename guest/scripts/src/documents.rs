@@ -21,11 +21,12 @@ fn of_json(document: &Json, depth: usize) -> Value {
         Json::String(text) => Value::text(text),
         Json::Number(number) => number.as_i64().map_or(Value::Unknown, Value::Number),
         Json::Array(items) if depth < DEEPEST => {
-            Value::List(items.iter().take(MOST).map(|item| of_json(item, depth + 1)).collect())
+            let more = (items.len() > MOST).then_some(Value::Unknown);
+            Value::List(items.iter().take(MOST).map(|item| of_json(item, depth + 1)).chain(more).collect())
         }
-        Json::Object(entries) if depth < DEEPEST => {
+        Json::Object(entries) if depth < DEEPEST && entries.len() <= MOST => {
             let entry = |(key, item): (&String, &Json)| (key.clone(), of_json(item, depth + 1));
-            Value::Map(entries.iter().take(MOST).map(entry).collect())
+            Value::Map(entries.iter().map(entry).collect())
         }
         Json::Null => Value::name("null"),
         Json::Bool(_) | Json::Array(_) | Json::Object(_) => Value::Unknown,
@@ -38,35 +39,59 @@ fn lines(text: &str) -> Value {
     let mut section: Vec<String> = Vec::new();
     // Keys that others stand below, each with its indentation.
     let mut around: Vec<(usize, String)> = Vec::new();
+    // The last key with a text, and its indentation: what stands further in goes on with it.
+    let mut last: Option<(usize, Vec<String>)> = None;
+    // What no map has room for: anything may be anywhere.
+    let mut is_left_out = false;
     for line in text.lines() {
         let bare = line.trim();
         if bare.is_empty() || bare.starts_with(['#', ';']) || bare == "---" {
             continue;
         }
         if let Some(name) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            last = None;
             section = name.trim_matches(['[', ']']).split('.').map(|part| unquoted(part).to_owned()).collect();
             around.clear();
             continue;
         }
         let indent = line.len() - line.trim_start().len();
-        if let Some(item) = bare.strip_prefix("- ") {
+        if let Some((outer, path)) = &last
+            && (indent > *outer || entry(bare).is_none() && bare.strip_prefix("- ").is_none())
+        {
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            is_left_out |= !unknown_at(&mut root, &path);
+            continue;
+        }
+        if let Some(item) = bare.strip_prefix("- ").or((bare == "-").then_some("|")) {
             let path: Vec<&str> = section.iter().chain(around.iter().map(|(_, key)| key)).map(String::as_str).collect();
-            add(&mut root, &path, scalar(item));
+            // An item that is a map, or a list.
+            let item = if item.ends_with(':') || item.contains(": ") || item.starts_with("- ") {
+                Value::Unknown
+            } else {
+                scalar(item)
+            };
+            is_left_out |= !add(&mut root, &path, item);
             continue;
         }
         while around.last().is_some_and(|(outer, _)| *outer >= indent) {
             around.pop();
         }
-        let Some((key, text)) = entry(bare) else { continue };
+        let Some((key, text)) = entry(bare) else {
+            // The text of a key goes on, or it is nothing that is read.
+            let path: Vec<&str> = section.iter().chain(around.iter().map(|(_, key)| key)).map(String::as_str).collect();
+            is_left_out |= !path.is_empty() && !unknown_at(&mut root, &path);
+            continue;
+        };
         if text.is_empty() {
             around.push((indent, key.to_owned()));
             continue;
         }
         let path: Vec<&str> =
             section.iter().chain(around.iter().map(|(_, key)| key)).map(String::as_str).chain([key]).collect();
-        set(&mut root, &path, scalar(text));
+        is_left_out |= !set(&mut root, &path, scalar(text));
+        last = Some((indent, path.into_iter().map(str::to_owned).collect()));
     }
-    root
+    if is_left_out { root.or(Value::Unknown) } else { root }
 }
 
 /// The key of a line, and what stands behind it.
@@ -85,15 +110,29 @@ fn unquoted(text: &str) -> &str {
 /// A text, with or without quotes, or a list of them.
 fn scalar(text: &str) -> Value {
     let text = text.trim();
+    if text.contains(['\\', '`']) || text.contains("%(") || text.contains("${") {
+        return Value::Unknown;
+    }
     if let Some(items) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        let items = items.split(',').map(str::trim).filter(|item| !item.is_empty()).take(MOST);
-        return Value::List(items.map(|item| Value::text(unquoted(item))).collect());
+        let items: Vec<&str> = items.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
+        let is_plain = |item: &str| !unquoted(item).contains(['"', '\'', '[', ']', '{', '}', '#', '*', '&', '!']);
+        if items.len() > MOST || !items.iter().all(|item| is_plain(item)) {
+            return Value::Unknown;
+        }
+        return Value::List(items.into_iter().map(|item| Value::text(unquoted(item))).collect());
+    }
+    if text.starts_with(['[', '{', '|', '>', '*', '&', '!']) || text.starts_with("\"\"\"") || text.starts_with("'''") {
+        return Value::Unknown;
     }
     let quoted = text.chars().next().filter(|quote| matches!(quote, '"' | '\''));
     let end = match quoted {
         Some(quote) => text[1..].find(quote).map(|at| at + 2),
         None => text.find(" #"),
     };
+    // A quote that is not closed goes on in the next line.
+    if quoted.is_some() && end.is_none() {
+        return Value::Unknown;
+    }
     Value::text(unquoted(end.map_or(text, |end| &text[..end])))
 }
 
@@ -101,7 +140,7 @@ fn scalar(text: &str) -> Value {
 fn below<'v>(root: &'v mut Value, path: &[&str]) -> Option<&'v mut Vec<(String, Value)>> {
     let Value::Map(entries) = root else { return None };
     let Some((first, rest)) = path.split_first() else { return Some(entries) };
-    if path.len() > DEEPEST || entries.len() > MOST {
+    if path.len() > DEEPEST || entries.len() >= MOST {
         return None;
     }
     let at = entries.iter().position(|(name, _)| name == first).unwrap_or_else(|| {
@@ -111,22 +150,29 @@ fn below<'v>(root: &'v mut Value, path: &[&str]) -> Option<&'v mut Vec<(String, 
     below(&mut entries[at].1, rest)
 }
 
-fn set(root: &mut Value, path: &[&str], item: Value) {
-    let Some((key, path)) = path.split_last() else { return };
-    if let Some(entries) = below(root, path) {
-        value::put(entries, key, item);
-    }
+/// Whether there was room for it.
+fn set(root: &mut Value, path: &[&str], item: Value) -> bool {
+    let Some((key, path)) = path.split_last() else { return false };
+    let Some(entries) = below(root, path).filter(|entries| entries.len() < MOST) else { return false };
+    value::put(entries, key, item);
+    true
 }
 
-/// An item of the list at a path.
-fn add(root: &mut Value, path: &[&str], item: Value) {
-    let Some((key, path)) = path.split_last() else { return };
-    let Some(entries) = below(root, path) else { return };
+/// What stands at a path may be anything; whether there was room for that.
+fn unknown_at(root: &mut Value, path: &[&str]) -> bool {
+    set(root, path, Value::Unknown)
+}
+
+/// An item of the list at a path; whether there was room for it.
+fn add(root: &mut Value, path: &[&str], item: Value) -> bool {
+    let Some((key, path)) = path.split_last() else { return false };
+    let Some(entries) = below(root, path) else { return false };
     match entries.iter_mut().find(|(name, _)| name == key) {
         Some((_, Value::List(items))) if items.len() < MOST => items.push(item),
-        Some(_) => {}
+        Some((_, value)) => *value = std::mem::replace(value, Value::Unknown).or(Value::Unknown),
         None => entries.push(((*key).to_owned(), Value::List(vec![item]))),
     }
+    true
 }
 
 #[cfg(test)]
@@ -148,6 +194,15 @@ mod tests {
             ("OUT=d\n", "OUT", "d"),
             ("http://x:1\n", "http", ""),
             ("{", "a", ""),
+            ("a = [\n\"x\",\n]\n", "a", "\0"),
+            ("a: >-\n  x\nb: y\n", "a", "\0"),
+            ("a: >-\n  x\nb: y\n", "b", "y"),
+            ("a: x\n  y\n", "a", "\0"),
+            ("a: &b x\n", "a", "\0"),
+            ("a: {b: x}\n", "a", "\0"),
+            ("a = \"\\u002f\"\n", "a", "\0"),
+            ("[a]\nb = %(c)s\n", "a.b", "\0"),
+            ("a=${x}\n", "a", "\0"),
         ];
         for (text, path, expected) in cases {
             let mut value = Some(parsed(text));

@@ -144,7 +144,10 @@ impl Evaluator {
     pub(super) fn content(&self, path: &Value) -> Value {
         let files = &self.setting.surroundings.files;
         let held = |text: &String| match value::path(text) {
-            Text::Known(path) => files.iter().find(|(name, _)| *name == path).map(|(_, held)| Value::text(held)),
+            Text::Known(path) => files.iter().find(|file| file.path == path).map(|file| match file.may_change {
+                true => Value::text(&file.text).or(Value::Unknown),
+                false => Value::text(&file.text),
+            }),
             Text::Shape(_) => None,
         };
         Value::choice(path.texts().iter().map(|text| held(text).unwrap_or(Value::Unknown)).collect())
@@ -152,10 +155,7 @@ impl Evaluator {
 
     /// The same as an open file.
     pub(super) fn opened(&self, path: &Value) -> Value {
-        match self.content(path) {
-            Value::Text(text) => Value::File(text),
-            _ => Value::Unknown,
-        }
+        each_text(self.content(path), Value::File)
     }
 
     pub(super) fn incomplete(&mut self) {
@@ -271,6 +271,15 @@ impl Evaluator {
         }
         self.depth -= 1;
         last
+    }
+}
+
+/// What is made of a text, or of each that it can be; the rest is unknown.
+pub(super) fn each_text(value: Value, make: fn(String) -> Value) -> Value {
+    match value {
+        Value::Text(text) => make(text),
+        Value::Choice(values) => Value::choice(values.into_iter().map(|value| each_text(value, make)).collect()),
+        _ => Value::Unknown,
     }
 }
 

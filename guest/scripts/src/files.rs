@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::arguments::{self, Arg, Args, argument, each, every, pairs, paths, texts};
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, each_text};
 use super::processes::shell;
 use super::pure::expand_home;
 use super::tables::Act;
@@ -61,15 +61,29 @@ pub(super) fn config_read(evaluator: &mut Evaluator, args: &Args) -> Value {
         value => vec![value],
     };
     for path in named {
-        if let Value::Text(text) = evaluator.content(&path)
-            && let (Value::Map(known), Value::Map(more)) = (&mut evaluator.configuration, documents::parsed(&text))
-        {
-            for (section, item) in more {
-                value::put(known, &section, item);
+        let content = evaluator.content(&path);
+        for text in content.texts() {
+            let document = if text.contains(HOLE) { Value::Unknown } else { documents::parsed(&text) };
+            let is_known = matches!(document, Value::Map(_)) && matches!(content, Value::Text(_));
+            if let (Some(known), Value::Map(more)) = (map_in(&mut evaluator.configuration), document) {
+                more.into_iter().for_each(|(section, item)| value::put(known, &section, item));
+            }
+            if !is_known {
+                let known = std::mem::replace(&mut evaluator.configuration, Value::Unknown);
+                evaluator.configuration = known.or(Value::Unknown);
             }
         }
     }
     Value::Unknown
+}
+
+/// The map that a value is or may be.
+fn map_in(value: &mut Value) -> Option<&mut Vec<(String, Value)>> {
+    match value {
+        Value::Map(entries) => Some(entries),
+        Value::Choice(values) => values.iter_mut().find_map(map_in),
+        _ => None,
+    }
 }
 
 /// `ConfigParser.get(section, key)`
@@ -272,15 +286,16 @@ pub(super) fn retrieve(evaluator: &mut Evaluator, args: &Args) -> Value {
 }
 
 pub(super) fn runs_file(evaluator: &mut Evaluator, args: &Args) -> Value {
-    evaluator.incomplete();
     each(evaluator, args, 0, ScriptEffectKind::Load);
     each(evaluator, args, 0, ScriptEffectKind::Read);
-    // Node gives what is in a file of JSON.
+    // Node gives what is in a file of JSON, which runs nothing.
     let path = argument(args, 0);
-    match evaluator.content(&path) {
-        Value::Text(text) if path.known().is_some_and(|path| path.ends_with(".json")) => documents::parsed(&text),
-        _ => Value::Unknown,
+    let is_data = path.known().is_some_and(|path| path.ends_with(".json"));
+    let content = if is_data { evaluator.content(&path) } else { Value::Unknown };
+    if !matches!(content, Value::Text(_)) {
+        evaluator.incomplete();
     }
+    each_text(content, |text| documents::parsed(&text))
 }
 
 pub(super) fn node_write(evaluator: &mut Evaluator, args: &Args) -> Value {

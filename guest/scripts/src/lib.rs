@@ -211,12 +211,25 @@ pub struct Setting {
 /// What a script can read, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Files by the paths that its effects have, and what they hold.
-    pub files: Vec<(String, String)>,
+    /// Files by the paths that its effects have.
+    pub files: Vec<StoredFile>,
     /// What its standard input gives.
     pub input: Option<String>,
     /// Variables of the environment.
     pub variables: Vec<(String, String)>,
+    /// The script may change these variables before it reads them.
+    pub variables_may_change: bool,
+}
+
+/// A file that a script can read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// As the script names it.
+    pub path: String,
+    /// What it holds before the script runs.
+    pub text: String,
+    /// The script may change it before it reads it.
+    pub may_change: bool,
 }
 
 /// What a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.

@@ -156,7 +156,11 @@ pub(super) fn environment(setting: &Setting, value: &Value, key: &Value) -> Opti
 /// A variable of the environment.
 pub(super) fn of_environment(setting: &Setting, name: &str) -> Value {
     let mut known = setting.surroundings.variables.iter();
-    known.find(|(own, _)| own == name).map_or(Value::Unknown, |(_, text)| Value::text(text))
+    match known.find(|(own, _)| own == name) {
+        Some((_, text)) if setting.surroundings.variables_may_change => Value::text(text).or(Value::Unknown),
+        Some((_, text)) => Value::text(text),
+        None => Value::Unknown,
+    }
 }
 
 /// From which argument on a function changes the variables that it is given.

@@ -426,11 +426,15 @@ pub(super) fn home(_: &Args) -> Value {
 
 /// What a file of settings, or a text, holds.
 pub(super) fn document(args: &Args) -> Value {
-    match argument(args, 0) {
-        Value::File(text) => documents::parsed(&text),
-        Value::Text(text) if !text.contains([HOLE, value::HOME]) => documents::parsed(&text),
-        _ => Value::Unknown,
+    fn parsed(held: Value) -> Value {
+        match held {
+            Value::File(text) => documents::parsed(&text),
+            Value::Text(text) if !text.contains([HOLE, value::HOME]) => documents::parsed(&text),
+            Value::Choice(values) => Value::choice(values.into_iter().map(parsed).collect()),
+            _ => Value::Unknown,
+        }
     }
+    parsed(argument(args, 0))
 }
 
 pub(super) fn config_parser(_: &Args) -> Value {

@@ -1,6 +1,8 @@
 //! A script in a language that has expressions is read: evaluated from its start to its end, and then looked at as a whole
 //! where that tells more.
 
+use std::rc::Rc;
+
 use super::assigned::loose;
 use super::cursor::Cursor;
 use super::evaluator::{DEEPEST, Evaluator};
@@ -18,6 +20,12 @@ pub(super) fn read(language: Language, script: &str, setting: Setting, whole: bo
     let (tokens, complete) = lex(language, script);
     let mut evaluator = Evaluator::new(language, setting, script.len());
     evaluator.complete = complete;
+    if changes_environment(&tokens, 0) {
+        evaluator.setting = in_doubt(&evaluator.setting);
+    }
+    if prints_in_parts(&tokens, 0) {
+        evaluator.printed = None;
+    }
     evaluator.loose = loose(language, &tokens);
     if whole && language == Language::Python {
         evaluator.unused = unused(&tokens);
@@ -34,8 +42,101 @@ pub(super) fn read(language: Language, script: &str, setting: Setting, whole: bo
     Script {
         effects: evaluator.effects,
         complete: evaluator.complete,
-        printed: evaluator.printed.filter(|text| !text.is_empty()),
+        printed: evaluator.printed.filter(|text| evaluator.complete && !text.is_empty()),
     }
+}
+
+/// Whether a script names something that changes variables of the environment, or hands the environment on, or sets one.
+fn changes_environment(tokens: &Tokens, depth: usize) -> bool {
+    #[rustfmt::skip]
+    const CHANGES: &[&str] = &[
+        "update", "setdefault", "putenv", "unsetenv", "load_dotenv", "dotenv", "loadEnvFile", "pop", "popitem", "clear", "delete", "store",
+        "replace", "merge!", "update!", "reject!", "select!", "delete_if", "keep_if", "filter!", "assign", "Object", "defineProperty",
+        "__setitem__", "__ior__", "setattr", "setitem", "globals", "local",
+    ];
+    let environment = |at: usize| match tokens.name(at) {
+        Some("environ" | "environb" | "ENV" | "$ENV" | "%ENV" | "$_ENV" | "$_SERVER" | "@ENV") => true,
+        Some("env") => tokens.name(at.wrapping_sub(2)) == Some("process"),
+        Some(name) => name.ends_with(".environ") || name.ends_with("process.env"),
+        None => false,
+    };
+    let mut named = false;
+    let mut changes = false;
+    for (at, token) in tokens.list.iter().enumerate() {
+        match &token.kind {
+            Kind::Name(name) if matches!(name.as_str(), "putenv" | "load_dotenv" | "dotenv" | "loadEnvFile") => {
+                return true;
+            }
+            Kind::Name(name) if CHANGES.contains(&name.as_str()) => changes = true,
+            Kind::Text(parts) => {
+                let inner = |part: &Part| match part {
+                    Part::Code { tokens, .. } => depth < DEEPEST && changes_environment(tokens, depth + 1),
+                    Part::Text(text) => text == "dotenv" || text.starts_with("dotenv/"),
+                };
+                if parts.iter().any(inner) {
+                    return true;
+                }
+            }
+            Kind::Code(inner) if depth < DEEPEST && changes_environment(inner, depth + 1) => return true,
+            _ => {}
+        }
+        if !environment(at) {
+            continue;
+        }
+        named = true;
+        // What is set: the variable, with what is behind it, or another name for all of them.
+        let mut end = at + 1;
+        loop {
+            match tokens.mark(end) {
+                Some("[" | "{") => end = tokens.list.get(end).and_then(|token| token.pair).unwrap_or(end) + 1,
+                Some("." | "->" | "?.") => end += 2,
+                _ => break,
+            }
+        }
+        let sets = |mark: &str| mark.ends_with('=') && !matches!(mark, "==" | "===" | "!=" | "!==" | "<=" | ">=");
+        let is_whole = end == at + 1;
+        let is_set = tokens.mark(end).is_some_and(sets);
+        let is_kept = is_whole && tokens.mark(end) != Some("(") && before_of(tokens, at) == Some("=");
+        if is_set || is_kept {
+            return true;
+        }
+    }
+    named && changes
+}
+
+/// The operator before a name that may have others before it: `e = os.environ`.
+fn before_of(tokens: &Tokens, at: usize) -> Option<&'static str> {
+    let mut at = at;
+    while tokens.mark(at.wrapping_sub(1)) == Some(".") && at > 1 {
+        at -= 2;
+    }
+    tokens.mark(at.wrapping_sub(1))
+}
+
+/// A setting whose variables may be others than those that the script is given.
+fn in_doubt(setting: &Setting) -> Setting {
+    let mut surroundings = (*setting.surroundings).clone();
+    surroundings.variables_may_change = true;
+    Setting { surroundings: Rc::new(surroundings), ..setting.clone() }
+}
+
+/// Whether a script prints in a way that does not give a line for each text.
+fn prints_in_parts(tokens: &Tokens, depth: usize) -> bool {
+    #[rustfmt::skip]
+    const PRINTS: &[&str] = &[
+        "write", "writelines", "writeSync", "pprint", "pp", "printf", "p", "say", "stdout", "__stdout__", "STDOUT", "$stdout", "$STDOUT",
+        "putc", "putchar", "echo", "fputs", "fwrite", "print_r", "var_dump", "vprintf", "display", "syswrite", "sendfile", "info", "table",
+        "dir", "debug", "group", "help", "inspect", "$,", "$\\", "redirect_stdout",
+    ];
+    tokens.list.iter().any(|token| match &token.kind {
+        Kind::Name(name) => PRINTS.contains(&name.rsplit(['.', ':']).next().unwrap_or_default()),
+        Kind::Text(parts) if depth < DEEPEST => parts.iter().any(|part| match part {
+            Part::Code { tokens, .. } => prints_in_parts(tokens, depth + 1),
+            Part::Text(_) => false,
+        }),
+        Kind::Code(inner) => depth < DEEPEST && prints_in_parts(inner, depth + 1),
+        _ => false,
+    })
 }
 
 impl Evaluator {

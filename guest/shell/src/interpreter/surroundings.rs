@@ -7,7 +7,8 @@ use super::places::places;
 use super::script_effects::imported_from;
 use super::state::{Input, ShellState};
 use crate::wrapper::Language;
-use toolgate_scripts::{Script, ScriptEffectKind, Setting, Surroundings, Text};
+use toolgate_scripts::{Script, ScriptEffectKind, Setting, StoredFile, Surroundings, Text};
+use toolgate_shell_syntax::path::is_within;
 
 /// Most files and variables that a script is told of.
 const MOST: usize = 16;
@@ -28,7 +29,10 @@ impl Interpreter<'_> {
             return setting;
         }
         let files = setting.surroundings.files.clone();
-        Setting { surroundings: Rc::new(Surroundings { files, input, variables }), ..setting }
+        Setting {
+            surroundings: Rc::new(Surroundings { files, input, variables, variables_may_change: false }),
+            ..setting
+        }
     }
 
     /// A setting with the files that the script reads; nothing if it reads none that are known, or what it does does not hang on them.
@@ -46,6 +50,7 @@ impl Interpreter<'_> {
         }
         let mut files = setting.surroundings.files.clone();
         let before = files.len();
+        let changed = self.changed_by(script, state);
         for effect in &script.effects {
             let (path, candidates) = match &effect.what {
                 ScriptEffectKind::Read(Text::Known(path)) => (path, self.read_from(path, state)),
@@ -54,17 +59,51 @@ impl Interpreter<'_> {
                 }
                 _ => continue,
             };
-            if files.len() >= MOST || files.iter().any(|(name, _)| name == path) {
+            if files.len() >= MOST || files.iter().any(|file| file.path == *path) {
                 continue;
             }
             let held = candidates.iter().find_map(|place| match state.files.read(place) {
                 Some(text) => Some(text.text.clone()),
                 None => self.stored(place, state).map(|text| text.to_string()),
             });
-            files.extend(held.map(|text| (path.clone(), text)));
+            let may_change = changed.as_ref().is_none_or(|changed| {
+                candidates.iter().any(|place| changed.iter().any(|target| is_within(place, target)))
+            });
+            files.extend(held.map(|text| StoredFile { path: path.clone(), text, may_change }));
         }
         let surroundings = Surroundings { files, ..(*setting.surroundings).clone() };
         (surroundings.files.len() > before).then(|| Setting { surroundings: Rc::new(surroundings), ..setting.clone() })
+    }
+
+    /// Files and folders that a script changes itself; nothing if it may change any.
+    fn changed_by(&self, script: &Script, state: &ShellState) -> Option<Vec<String>> {
+        let mut changed = Vec::new();
+        for effect in &script.effects {
+            let paths = match &effect.what {
+                ScriptEffectKind::Write(path)
+                | ScriptEffectKind::Append(path)
+                | ScriptEffectKind::Empty(path)
+                | ScriptEffectKind::HardLink(path)
+                | ScriptEffectKind::Create { path, .. }
+                | ScriptEffectKind::Copy { to: path, .. } => vec![path],
+                ScriptEffectKind::Move { from, to } => vec![from, to],
+                ScriptEffectKind::Shell(_)
+                | ScriptEffectKind::Run(_)
+                | ScriptEffectKind::In { .. }
+                | ScriptEffectKind::Eval(_)
+                | ScriptEffectKind::Chdir(_) => return None,
+                _ => continue,
+            };
+            for path in paths {
+                let Text::Known(path) = path else { return None };
+                let places = self.read_from(path, state);
+                if places.is_empty() {
+                    return None;
+                }
+                changed.extend(places);
+            }
+        }
+        Some(changed)
     }
 
     /// Where a file is that a script reads.

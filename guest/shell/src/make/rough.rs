@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Request;
+use super::{Request, runs_when_dry};
 use toolgate_shell_syntax::word::is_name;
 
 /// The variable of the shell that stands for what only make knows.
@@ -43,9 +43,8 @@ pub(crate) fn roughly(text: &str, request: &Request) -> Rough {
     let mut reader = Reader { variables: BTreeMap::new(), rules: Vec::new(), found: Rough::default(), left: MAX_BYTES };
     text.lines().for_each(|line| reader.line(line));
     reader.variables.extend(request.given.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    if !request.dry {
-        reader.run(&request.goals);
-    }
+    // In one shell the other lines run with one that runs.
+    reader.run(&request.goals, request.dry && !text.contains(".ONESHELL"));
     reader.found
 }
 
@@ -102,7 +101,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn run(&mut self, goals: &[String]) {
+    fn run(&mut self, goals: &[String], dry: bool) {
         let rules = std::mem::take(&mut self.rules);
         let named: Vec<Vec<String>> = rules.iter().map(|rule| self.names(&rule.targets)).collect();
         // They are put in while make reads the file, whether they are needed or not.
@@ -122,8 +121,10 @@ impl<'t> Reader<'t> {
                 }
                 waiting.extend(needs[at].iter().cloned());
                 for line in &rule.recipe {
-                    let line = self.expand(line.trim_start_matches(['@', '-', '+', ' ', '\t']), 0);
-                    self.found.lines.push(line);
+                    let text = self.expand(line, 0);
+                    if !dry || runs_when_dry(line, Some(&text)) {
+                        self.found.lines.push(text.trim_start_matches(['@', '-', '+', ' ', '\t']).to_owned());
+                    }
                 }
             }
         }
@@ -245,6 +246,8 @@ mod tests {
             lines.dedup();
             assert_eq!(lines, *expected, "{goals:?}");
         }
+        let dry = "include x.mk\nall:\n\trm a\n\t@+rm b\n\t${MAKE} c\n";
+        assert_eq!(roughly(dry, &Request { dry: true, ..Request::default() }).lines, ["rm b", "make c"]);
         for odd in [
             "",
             "$",
