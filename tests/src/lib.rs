@@ -142,13 +142,13 @@ pub fn native_call(call: &ToolCall) -> Call {
     let field = |field: &Field| call::Field { name: field.name.clone(), value: field.value.clone() };
     Call {
         kind: match call.kind {
-            ToolKind::Shell => call::Kind::Shell,
-            ToolKind::Read => call::Kind::Read,
-            ToolKind::Write | ToolKind::Edit => call::Kind::Write,
-            ToolKind::Search => call::Kind::Search,
-            ToolKind::List => call::Kind::List,
-            ToolKind::Fetch => call::Kind::Fetch,
-            _ => call::Kind::Other,
+            ToolKind::Shell => call::ToolKind::Shell,
+            ToolKind::Read => call::ToolKind::Read,
+            ToolKind::Write | ToolKind::Edit => call::ToolKind::Write,
+            ToolKind::Search => call::ToolKind::Search,
+            ToolKind::List => call::ToolKind::List,
+            ToolKind::Fetch => call::ToolKind::Fetch,
+            _ => call::ToolKind::Other,
         },
         command: call.command.as_ref().map(field),
         paths: call.paths.iter().map(field).collect(),

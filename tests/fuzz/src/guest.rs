@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use toolgate_checks::fuzzing;
 use toolgate_guest::analysis;
-use toolgate_rules::call::{self, Action, Call, Events, Field, Kind, Memory};
+use toolgate_rules::call::{self, Action, Call, Events, Field, Memory, ToolKind};
 use toolgate_rules::{Guard, Layer, NoHost};
 use toolgate_shell::{
     Facts, FileOracle, Presence, detect_files, extract_shell_path_hints, normalize_path, parse, patch,
@@ -164,7 +164,7 @@ fn judged(guard: &Guard, command: &str) -> Option<Action> {
 
 fn shell_call(command: &str) -> Call {
     Call {
-        kind: Kind::Shell,
+        kind: ToolKind::Shell,
         command: Some(Field { name: "command".into(), value: command.into() }),
         cwd: "/home/dev/project".into(),
         home: Some("/home/dev".into()),

@@ -4,14 +4,14 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use toolgate_rules::call::{Call, Field, Kind};
+use toolgate_rules::call::{Call, Field, ToolKind};
 use toolgate_rules::{Guard, Layer, NoHost};
 
 const TYPICAL: &str = "cd src && cargo build --release 2>&1 | tee build.log | grep -c \"^warning\"";
 
 fn call(command: &str) -> Call {
     Call {
-        kind: Kind::Shell,
+        kind: ToolKind::Shell,
         command: Some(Field { name: "command".into(), value: command.into() }),
         cwd: "/home/dev/project".into(),
         home: Some("/home/dev".into()),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use toolgate_capabilities::LocalGit;
 use toolgate_host::capability::Git;
-use toolgate_rules::call::{Action, Call, Field, Kind};
+use toolgate_rules::call::{Action, Call, Field, ToolKind};
 use toolgate_rules::{Guard, GuardHost};
 use toolgate_shell::{FileOracle, Presence};
 
@@ -128,7 +128,7 @@ impl Judge {
 
     fn call(&self, command: &str, cwd: &str, workspace: &str, home: &str, mut files: Files) -> Verdict {
         let call = Call {
-            kind: Kind::Shell,
+            kind: ToolKind::Shell,
             command: Some(Field { name: "command".into(), value: command.into() }),
             cwd: cwd.into(),
             home: Some(home.into()),

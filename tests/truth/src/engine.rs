@@ -66,19 +66,19 @@ fn predicted(command: &shell::Command) -> Predicted {
 fn effect(effect: &shell::Effect) -> PredictedEffect {
     PredictedEffect {
         kind: match effect.kind {
-            shell::Kind::Mention => Kind::Mention,
-            shell::Kind::Read => Kind::Read,
-            shell::Kind::Write => Kind::Write,
-            shell::Kind::Append => Kind::Append,
-            shell::Kind::Create => Kind::Create,
-            shell::Kind::Delete => Kind::Delete,
-            shell::Kind::Move => Kind::Move,
-            shell::Kind::Link => Kind::Link,
+            shell::EffectKind::Mention => Kind::Mention,
+            shell::EffectKind::Read => Kind::Read,
+            shell::EffectKind::Write => Kind::Write,
+            shell::EffectKind::Append => Kind::Append,
+            shell::EffectKind::Create => Kind::Create,
+            shell::EffectKind::Delete => Kind::Delete,
+            shell::EffectKind::Move => Kind::Move,
+            shell::EffectKind::Link => Kind::Link,
             // Nothing happens to the file under the name that it has.
-            shell::Kind::HardLink => Kind::Mention,
-            shell::Kind::Mode => Kind::Mode,
-            shell::Kind::Execute => Kind::Execute,
-            shell::Kind::Send => Kind::Send,
+            shell::EffectKind::HardLink => Kind::Mention,
+            shell::EffectKind::Mode => Kind::Mode,
+            shell::EffectKind::Execute => Kind::Execute,
+            shell::EffectKind::Send => Kind::Send,
         },
         path: match &effect.path {
             Value::Known(path) => Place::Known(path.clone()),
