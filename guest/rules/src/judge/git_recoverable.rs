@@ -68,10 +68,14 @@ fn is_from_index(subject: &MatchInput<'_>, files: usize) -> bool {
     subject.invocation().is_some_and(|found| !found.has(&["-s", "--source"]) && found.operands.len() == files + 1)
 }
 
-/// Whether a path is a folder in which git knows of no change.
+/// Whether a path is a folder in which git knows of no change. A link to one is a file to git.
 fn is_unchanged(path: &str, world: &mut dyn GuardHost) -> bool {
     let is_folder = world.look().is_some_and(|look| look.look(path) == Presence::Folder);
-    is_folder && world.changed_below(path).is_some_and(|changed| changed.is_empty())
+    let mut is_link = || {
+        let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+        real(path, world) != real(folder, world).map(|folder| format!("{folder}/{name}"))
+    };
+    is_folder && !is_link() && world.changed_below(path).is_some_and(|changed| changed.is_empty())
 }
 
 /// Where a path leads, if it is there.
