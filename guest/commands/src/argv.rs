@@ -3,7 +3,7 @@
 //! This is the only place that takes a word apart. Which words a program's options stand in, whether an operand ends
 //! them and what an option that no spec lists may take, is for the consumer: [`Part::option`] is `None` for those.
 
-use crate::{Opt, Spec, Takes};
+use crate::{Opt, Spec, Syntax, Takes, Trait};
 
 /// How a program spells its options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,20 @@ pub enum Spelling {
     Joined,
     /// `-name` and `--name` are one, with the value after `=`.
     Words,
+}
+
+impl Spelling {
+    /// How a program spells its options, by its spec.
+    #[must_use]
+    pub fn of(spec: &Spec) -> Self {
+        let long_only = spec.runs.as_ref().is_some_and(|runs| runs.traits.contains(&Trait::LongOnly));
+        match spec.files.as_ref().map(|files| files.syntax) {
+            _ if long_only => Spelling::WordsOrLetters,
+            Some(Syntax::Joined) => Spelling::Joined,
+            _ if spec.one_dash => Spelling::Words,
+            _ => Spelling::Letters,
+        }
+    }
 }
 
 /// What options are looked up in.

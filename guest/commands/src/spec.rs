@@ -1,6 +1,5 @@
 //! The types of a spec. Their values are made by the build script.
 
-use crate::argv::Spelling;
 use crate::{FileCode, Language, OptionRun, RunCode, Trait};
 
 /// A program, or a subcommand of one.
@@ -316,18 +315,6 @@ impl Opt {
 }
 
 impl Spec {
-    /// How it spells its options.
-    #[must_use]
-    pub fn spelling(&self) -> Spelling {
-        let long_only = self.runs.as_ref().is_some_and(|runs| runs.traits.contains(&Trait::LongOnly));
-        match self.files.as_ref().map(|files| files.syntax) {
-            _ if long_only => Spelling::WordsOrLetters,
-            Some(Syntax::Joined) => Spelling::Joined,
-            _ if self.one_dash => Spelling::Words,
-            _ => Spelling::Letters,
-        }
-    }
-
     /// Whether this is one of its names.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The options and operands of a program, by its spec. What no spec lists is a flag, and the operand behind it may be its value.
 
-use toolgate_commands::argv::{Lookup, Parts};
+use toolgate_commands::argv::{Lookup, Parts, Spelling};
 use toolgate_commands::{FileUse, Opt, Spec, Takes};
 use toolgate_shell_syntax::word::Word;
 
@@ -88,7 +88,7 @@ impl ProgramWords {
 
     fn read_to(program: &str, arguments: &[Word], first_ends: bool) -> Self {
         let spec = toolgate_commands::find(program).or_else(|| toolgate_commands::find_runner(program));
-        let spelling = spec.map(Spec::spelling).unwrap_or_default();
+        let spelling = spec.map(Spelling::of).unwrap_or_default();
         let mut chain = Chain(spec.into_iter().collect());
         let (mut found, mut at, mut ended, mut unlisted) = (ProgramWords::default(), 0, false, false);
         while let Some(word) = arguments.get(at) {
