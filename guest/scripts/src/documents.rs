@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use super::value::{self, MOST, Value};
+use super::value::{self, HOLE, MOST, Value};
 
 /// How deep a document is read.
 const DEEPEST: usize = 12;
@@ -91,7 +91,16 @@ fn lines(text: &str) -> Value {
         is_left_out |= !set(&mut root, &path, scalar(text));
         last = Some((indent, path.into_iter().map(str::to_owned).collect()));
     }
+    leave_open(&mut root);
     if is_left_out { root.or(Value::Unknown) } else { root }
+}
+
+/// What is read line by line may have more keys than were found, in each of its maps.
+fn leave_open(value: &mut Value) {
+    if let Value::Map(entries) = value {
+        entries.iter_mut().for_each(|(_, value)| leave_open(value));
+        entries.push((HOLE.to_string(), Value::Unknown));
+    }
 }
 
 /// The key of a line, and what stands behind it.

@@ -384,7 +384,14 @@ fn plain(evaluator: &mut Evaluator, value: &Value, name: &str, args: &Args) -> O
         (Value::Map(_), "get" | "fetch" | "[]" | "pop" | "setdefault", 1 | 2) => {
             let otherwise = args.value(1).cloned();
             match (known(0), otherwise) {
-                (Some(key), otherwise) => value.get(key).cloned().or(otherwise).unwrap_or(Value::Unknown),
+                (Some(key), otherwise) => match value.get(key).cloned() {
+                    Some(found) => found,
+                    // A key that is not known may be this one.
+                    None if value.has_unknown_key() => {
+                        otherwise.map_or(Value::Unknown, |value| value.or(Value::Unknown))
+                    }
+                    None => otherwise.unwrap_or(Value::Unknown),
+                },
                 (None, Some(otherwise)) => Value::choice(value.clone().items()).or(otherwise),
                 (None, None) => Value::choice(value.clone().items()),
             }

@@ -197,6 +197,11 @@ impl Value {
         }
     }
 
+    /// Whether it is a map of which not all keys are known.
+    pub(super) fn has_unknown_key(&self) -> bool {
+        matches!(self, Value::Map(entries) if entries.iter().any(|(key, _)| key.contains(HOLE)))
+    }
+
     /// The values of a list, or of a choice of lists; one unknown value for anything else.
     pub(super) fn items(self) -> Vec<Value> {
         match self {

@@ -29,7 +29,7 @@ const DRY: &[&str] = &["n", "q", "t"];
 /// With these just runs no recipes.
 #[rustfmt::skip]
 const LISTS: &[&str] = &[
-    "list", "dry-run", "show", "summary", "edit", "evaluate", "dump", "fmt", "variables", "groups", "init", "usage", "completions",
+    "list", "dry-run", "show", "summary", "edit", "dump", "fmt", "variables", "groups", "init", "usage", "completions",
 ];
 
 /// The option with which make and just are told where their file is.

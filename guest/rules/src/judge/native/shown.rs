@@ -133,7 +133,9 @@ pub(super) fn hides_values(command: &Command) -> bool {
     if matches!(program, "wc" | "sha256sum" | "md5sum" | "cksum") {
         return true;
     }
-    if !MAY_HIDE.contains(&program) {
+    // A word that is not known may be an option, which may show them.
+    let may_be_option = |word: &Word| word.known().is_none() && word.text().starts_with(['-', Value::HOLE]);
+    if !MAY_HIDE.contains(&program) || command.words.iter().skip(1).any(may_be_option) {
         return false;
     }
     let read = ProgramWords::read(program, command.words.get(1..).unwrap_or_default());
@@ -144,9 +146,10 @@ pub(super) fn hides_values(command: &Command) -> bool {
         "awk" | "gawk" | "mawk" => match operands[..] {
             // An operand may set what fields are told apart by.
             ["{print $1}" | "{ print $1 }", ref files @ ..] => {
-                values(&["F"]) == ["="] && !files.iter().any(|file| file.contains('='))
+                let more = ["v", "f", "e", "i", "E", "l"].iter().any(|name| read.has(name));
+                values(&["F"]) == ["="] && !more && !files.iter().any(|file| file.contains('='))
             }
-            ["{print NR}", ..] => true,
+            ["{print NR}", ..] => !["f", "e", "i", "E", "l"].iter().any(|name| read.has(name)),
             _ => false,
         },
         "sed" => {
@@ -168,9 +171,12 @@ fn greps_plainly(read: &ProgramWords) -> bool {
     }
     let given: Vec<&str> = read.values(&["e", "regexp"]).map(Word::text).collect();
     let patterns = if given.is_empty() { read.words().map(Word::text).collect() } else { given };
-    let names_alone =
-        |pattern: &str| pattern.ends_with("[^=]*") || pattern.ends_with("[^=]+") || pattern.ends_with("[A-Z_]*");
-    if has(&["o", "only-matching"]) && patterns.iter().all(|pattern| names_alone(pattern)) {
+    // Only from the beginning of a line on: else the value matches as well.
+    let names_alone = |pattern: &str| {
+        let ends = pattern.ends_with("[^=]*") || pattern.ends_with("[^=]+") || pattern.ends_with("[A-Z_]*");
+        pattern.starts_with('^') && ends && !pattern.contains('|')
+    };
+    if has(&["o", "only-matching"]) && !has(&["f", "file"]) && patterns.iter().all(|pattern| names_alone(pattern)) {
         return true;
     }
     let is_plain = |pattern: &str| {
