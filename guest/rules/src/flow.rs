@@ -22,7 +22,9 @@ use toolgate_shell::{Command, EffectKind, FileOracle, Joiner, Presence, Runs, Sc
 
 use self::explained::{is_located, is_located_file, is_setup, lists_names, runs_listed};
 use self::files::Files;
-use self::sources::{is_network, is_vouched, source};
+pub(crate) use self::files::is_filled;
+pub(crate) use self::sources::is_network;
+use self::sources::{is_vouched, source};
 use self::written::Written;
 use super::nesting::Nesting;
 use crate::call::{Memory, Source};

@@ -462,7 +462,7 @@ impl<'a> Map<'a> {
         if TEMPORARY.contains(&path) || user_temporary(path) == Some(true) {
             return PathZone::TemporaryRoot;
         }
-        if TEMPORARY.iter().any(|folder| below(path, folder).is_some()) || user_temporary(path) == Some(false) {
+        if is_temporary(path) || user_temporary(path) == Some(false) {
             return PathZone::Temporary;
         }
         if let Some(name) = below_any_case(path, "/dev") {
@@ -720,6 +720,17 @@ pub(crate) fn is_product(name: &str) -> bool {
         _ => name == product,
     };
     PRODUCTS.iter().any(|product| fits(product))
+}
+
+/// Whether a path is below a folder for temporary files.
+pub(crate) fn is_temporary(path: &str) -> bool {
+    TEMPORARY.iter().any(|folder| below(path, folder).is_some())
+}
+
+/// Whether a path is of what a build makes again, or of what is temporary.
+pub(crate) fn is_made_again(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    is_product(path.rsplit('/').next().unwrap_or(path)) || is_temporary(path)
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl Evaluator {
             return;
         }
         let mut more = false;
-        for text in texts(&mut what) {
+        for text in what.texts() {
             if let Text::Shape(shape) = text
                 && shape.contains(MORE)
             {
@@ -280,30 +280,6 @@ pub(super) fn each_text(value: Value, make: fn(String) -> Value) -> Value {
         Value::Text(text) => make(text),
         Value::Choice(values) => Value::choice(values.into_iter().map(|value| each_text(value, make)).collect()),
         _ => Value::Unknown,
-    }
-}
-
-/// The texts of an effect.
-fn texts(what: &mut ScriptEffectKind) -> Vec<&mut Text> {
-    match what {
-        ScriptEffectKind::Read(text)
-        | ScriptEffectKind::List(text)
-        | ScriptEffectKind::Empty(text)
-        | ScriptEffectKind::Write(text)
-        | ScriptEffectKind::Append(text)
-        | ScriptEffectKind::HardLink(text)
-        | ScriptEffectKind::Chdir(text)
-        | ScriptEffectKind::Shell(text)
-        | ScriptEffectKind::Eval(text)
-        | ScriptEffectKind::Load(text)
-        | ScriptEffectKind::Send(text)
-        | ScriptEffectKind::Create { path: text, .. }
-        | ScriptEffectKind::Delete { path: text, .. }
-        | ScriptEffectKind::Mode { path: text, .. } => vec![text],
-        ScriptEffectKind::Return => Vec::new(),
-        ScriptEffectKind::Move { from, to } | ScriptEffectKind::Copy { from, to } => vec![from, to],
-        ScriptEffectKind::Run(words) => words.iter_mut().collect(),
-        ScriptEffectKind::In { folder, what } => std::iter::once(folder).chain(texts(what)).collect(),
     }
 }
 

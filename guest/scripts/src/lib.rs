@@ -99,7 +99,7 @@ pub struct ScriptEffect {
 ///
 /// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`ScriptEffectKind::Shell`] with a `cd` in front, or
 /// [`ScriptEffectKind::In`]: a program with a part that is not known, or either where the directory is not.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptEffectKind {
     /// The content of a file is read.
     Read(Path),
@@ -169,6 +169,32 @@ pub enum ScriptEffectKind {
     Load(Path),
     /// Something goes over the network: the URL or host.
     Send(Text),
+}
+
+impl ScriptEffectKind {
+    /// Its texts: paths, commands, words, addresses.
+    pub fn texts(&mut self) -> Vec<&mut Text> {
+        match self {
+            ScriptEffectKind::Read(text)
+            | ScriptEffectKind::List(text)
+            | ScriptEffectKind::Empty(text)
+            | ScriptEffectKind::Write(text)
+            | ScriptEffectKind::Append(text)
+            | ScriptEffectKind::HardLink(text)
+            | ScriptEffectKind::Chdir(text)
+            | ScriptEffectKind::Shell(text)
+            | ScriptEffectKind::Eval(text)
+            | ScriptEffectKind::Load(text)
+            | ScriptEffectKind::Send(text)
+            | ScriptEffectKind::Create { path: text, .. }
+            | ScriptEffectKind::Delete { path: text, .. }
+            | ScriptEffectKind::Mode { path: text, .. } => vec![text],
+            ScriptEffectKind::Return => Vec::new(),
+            ScriptEffectKind::Move { from, to } | ScriptEffectKind::Copy { from, to } => vec![from, to],
+            ScriptEffectKind::Run(words) => words.iter_mut().collect(),
+            ScriptEffectKind::In { folder, what } => std::iter::once(folder).chain(what.texts()).collect(),
+        }
+    }
 }
 
 /// What the path of a package of Node's begins with.

@@ -138,7 +138,7 @@ impl<'s> Files<'s> {
 }
 
 /// Whether there is something in a file after it that was not before.
-pub(super) fn is_filled(kind: EffectKind) -> bool {
+pub(crate) fn is_filled(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link)
 }
 

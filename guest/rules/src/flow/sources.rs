@@ -75,6 +75,6 @@ pub(super) fn is_vouched(command: &Command) -> bool {
         && !words().any(unsafe_option)
 }
 
-pub(super) fn is_network(path: &str) -> bool {
+pub(crate) fn is_network(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }

@@ -4,7 +4,7 @@ use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Value, Why, is_sys
 
 use super::files::is_filled;
 use crate::call::Memory;
-use crate::path_zone::is_product;
+use crate::path_zone::is_made_again;
 
 /// How many files one text is remembered for.
 const MAX_FILES: usize = 256;
@@ -106,13 +106,6 @@ fn moves(command: &Command) -> impl Iterator<Item = (&str, &str)> {
             && !is_made_again(from.path.text())
     });
     moved.filter_map(|(from, to)| Some((place(from)?, place(to)?)))
-}
-
-/// Whether a path is one of what a build makes, or of what is temporary.
-fn is_made_again(path: &str) -> bool {
-    let path = path.trim_end_matches('/');
-    let temporary = ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"];
-    is_product(path.rsplit('/').next().unwrap_or(path)) || temporary.iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether there is something else in a file after it.

@@ -117,23 +117,6 @@ impl Interpreter<'_> {
 
 /// Whether something is done with a text of which a part is not known.
 fn has_hole(what: &ScriptEffectKind) -> bool {
-    let open = |text: &Text| matches!(text, Text::Shape(_));
-    match what {
-        ScriptEffectKind::Write(text)
-        | ScriptEffectKind::Append(text)
-        | ScriptEffectKind::Empty(text)
-        | ScriptEffectKind::HardLink(text)
-        | ScriptEffectKind::Chdir(text)
-        | ScriptEffectKind::Shell(text)
-        | ScriptEffectKind::Eval(text)
-        | ScriptEffectKind::Load(text)
-        | ScriptEffectKind::Send(text)
-        | ScriptEffectKind::Create { path: text, .. }
-        | ScriptEffectKind::Mode { path: text, .. }
-        | ScriptEffectKind::Delete { path: text, .. } => open(text),
-        ScriptEffectKind::Move { from, to } | ScriptEffectKind::Copy { from, to } => open(from) || open(to),
-        ScriptEffectKind::Run(words) => words.iter().any(open),
-        ScriptEffectKind::In { folder, what } => open(folder) || has_hole(what),
-        ScriptEffectKind::Read(_) | ScriptEffectKind::List(_) | ScriptEffectKind::Return => false,
-    }
+    let reads = matches!(what, ScriptEffectKind::Read(_) | ScriptEffectKind::List(_));
+    !reads && what.clone().texts().iter().any(|text| matches!(text, Text::Shape(_)))
 }

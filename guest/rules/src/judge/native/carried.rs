@@ -19,7 +19,7 @@ use super::sent::{Secret, goes_elsewhere, is_credential, sent};
 use super::shown::{hides_values, is_secret, is_shown, prints_environment, secrets_in};
 use super::untracked::SECRETS;
 use crate::call::{Field, Memory, ToolKind};
-use crate::flow::is_interpreter;
+use crate::flow::{is_filled, is_interpreter, is_network};
 use crate::invocation::Invocation;
 use crate::judge::recursive_reads::read_below;
 use crate::judge::{Evaluation, evidence, tilde};
@@ -764,16 +764,12 @@ impl Trace {
     }
 }
 
-fn is_filled(kind: EffectKind) -> bool {
-    matches!(kind, EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link)
-}
-
 fn has_unknown(command: &Command) -> bool {
     command.words.iter().any(|word| word.known().is_none())
 }
 
 fn has_network(command: &Command) -> bool {
-    command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"))
+    command.redirects.iter().any(|one| is_network(one.target.value.text()))
 }
 
 /// Whether a command copies to a place of which only its configuration tells where it is: `rclone copy . REMOTE:PATH`.

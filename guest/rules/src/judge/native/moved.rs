@@ -8,7 +8,7 @@ use crate::glob;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
-use crate::path_zone::is_product;
+use crate::path_zone::{is_made_again, is_temporary};
 use crate::world::{GuardHost, Tracked};
 
 impl Evaluation<'_> {
@@ -109,19 +109,11 @@ fn is_within(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn is_temporary(path: &str) -> bool {
-    ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"].iter().any(|folder| path.starts_with(folder))
-}
-
 /// Whether an earlier command moves to this folder, or into it, what no build makes again.
 fn has_moved_in(subject: &MatchInput<'_>, folder: &str) -> bool {
     let within = |path: &str| is_within(path, folder);
-    let made_again = |effect: &Effect| {
-        let text = effect.path.text().trim_end_matches('/');
-        is_product(text.rsplit('/').next().unwrap_or(text)) || is_temporary(text)
-    };
     let moves = |other: &Command| {
-        targets(other).any(|(from, to)| within(to.path.text()) && !made_again(from) && !to.alternative)
+        targets(other).any(|(from, to)| within(to.path.text()) && !is_made_again(from.path.text()) && !to.alternative)
     };
     subject.script().commands[..subject.index].iter().any(moves)
 }
