@@ -23,7 +23,7 @@ use super::pattern::{Pattern, Tried};
 use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
 use super::worked_repositories::{Asked, WorkedRepositories};
-use super::worktree::Worktree;
+use super::worktree::RepositoryLocation;
 use super::{agent_folders, search, test_data};
 use crate::call::Field;
 
@@ -763,15 +763,12 @@ impl<'a> MatchInput<'a> {
         if !is_named(self.scene.map.place(real)) {
             return false;
         }
-        // A worktree shares stashes and branches with its repository, wherever that lies.
-        let is_tree = |effect: &Effect, command: &Command| {
-            effect.kind == EffectKind::Create && effect.folder && adds_worktree(command)
+        let shares = || match self.scene.look.map(|look| RepositoryLocation::of(real, look)) {
+            Some(RepositoryLocation::None) => false,
+            Some(RepositoryLocation::At(repository)) => !is_named(self.scene.map.place(&repository)),
+            Some(RepositoryLocation::Unknown) | None => true,
         };
-        let shares = || {
-            let around = self.scene.look.and_then(|look| Worktree::around(real, look));
-            around.is_some_and(|tree| !is_named(self.scene.map.place(&tree.repository)))
-        };
-        places.contains(&place) || !(earlier().any(|other| makes_around(other, folder, is_tree)) || shares())
+        places.contains(&place) || !(earlier().any(|other| brings_worktree(other, folder)) || shares())
     }
 
     /// Where the word of this number stands.
@@ -1129,10 +1126,25 @@ fn makes_around(command: &Command, folder: &str, fits: impl Fn(&Effect, &Command
     command.effects.iter().any(|effect| around(effect) && fits(effect, command))
 }
 
-/// Whether it is `git worktree add`.
-fn adds_worktree(command: &Command) -> bool {
-    let mut words = command.words.iter().filter_map(Word::known);
-    words.any(|word| word == "worktree") && words.next() == Some("add")
+/// Whether a command makes a folder, or one around it, a worktree of a repository that was there before, or may: such a worktree
+/// shares stashes and branches with it, and so does a copy of one.
+fn brings_worktree(command: &Command, folder: &str) -> bool {
+    if command.program() == Some("git") {
+        let mut words = command.words.iter().filter_map(Word::known).skip_while(|word| *word != "worktree");
+        let adds = words.next().is_some() && words.next() == Some("add");
+        let separates = || {
+            let mut words = command.words.iter().filter_map(Word::known);
+            words.any(|word| word.starts_with("--sep"))
+        };
+        return (adds || separates()) && makes_around(command, folder, |effect, _| effect.kind == EffectKind::Create);
+    }
+    let own = format!("{folder}/.git");
+    let is_told = |effect: &Effect| match &effect.path {
+        Value::Known(path) => Path::new(path).starts_with(&own),
+        path => path.may_lead_to(&own),
+    };
+    makes_around(command, folder, |effect, _| effect.kind == EffectKind::Write && effect.recursive)
+        || command.effects.iter().any(|effect| is_change(effect.kind) && is_told(effect))
 }
 
 /// Whether more than one file is meant.

@@ -43,6 +43,45 @@ impl Worktree {
     }
 }
 
+/// Where the repository of a folder is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RepositoryLocation {
+    /// The folder is in none.
+    None,
+    /// This is the folder of the repository's own files.
+    At(String),
+    /// The files do not say, or what they say is not confirmed there: git may follow it all the same.
+    Unknown,
+}
+
+impl RepositoryLocation {
+    /// That of a folder without links in its path.
+    pub(crate) fn of(folder: &str, look: &dyn FileOracle) -> Self {
+        let mut at = folder;
+        for _ in 0..LEVELS {
+            match look.look(&absolute(".git", at)) {
+                Presence::Absent => {}
+                Presence::Folder if look.look(&absolute(".git/commondir", at)) != Presence::Absent => {
+                    return RepositoryLocation::Unknown;
+                }
+                Presence::Folder | Presence::File => {
+                    return match Worktree::around(at, look) {
+                        Some(tree) => RepositoryLocation::At(tree.repository),
+                        None => RepositoryLocation::Unknown,
+                    };
+                }
+                Presence::Other | Presence::Unknown => return RepositoryLocation::Unknown,
+            }
+            at = match at.rsplit_once('/') {
+                None | Some(("", "")) => return RepositoryLocation::None,
+                Some(("", _)) => "/",
+                Some((above, _)) => above,
+            };
+        }
+        RepositoryLocation::Unknown
+    }
+}
+
 /// The nearest folder, from this one on upwards, that has repository's own files or says where they are.
 pub(crate) fn top(folder: &str, look: &dyn FileOracle) -> Option<String> {
     let mut at = folder;

@@ -250,11 +250,14 @@ fn uncommitted_work_is_not_lost_unasked() {
     let at = |path: &str| format!("{WORKSPACE}/{path}");
     let there = serde_json::json!({
         "files": (["", ".git/HEAD", "README.md", "Makefile", "package.json", "notes.txt", "notes.md", "debug.log", ".env", "src/engine.py", "src/b.py",
-            "src/c.py", "src/untracked.py", "lib/x.sh", "lib/y.sh", "build/o", "node_modules/m/i.js"].map(at)),
+            "src/c.py", "src/untracked.py", "lib/x.sh", "lib/y.sh", "build/o", "node_modules/m/i.js"].map(at)
+            .into_iter().chain(["/tmp/own/.git/HEAD", "/tmp/common/.git/commondir"].map(str::to_owned))
+            .collect::<Vec<_>>()),
         "links": {"/tmp/p": WORKSPACE},
-        // A worktree of the repository.
+        // A worktree of the repository, and a copy of it.
         "scripts": {
             "/tmp/w9/.git": format!("gitdir: {WORKSPACE}/.git/worktrees/w9\n"),
+            "/tmp/copied/.git": format!("gitdir: {WORKSPACE}/.git/worktrees/w9\n"),
             (at(".git/worktrees/w9/gitdir")): "/tmp/w9/.git\n",
         },
         "held": (["README.md", "Makefile", "package.json", "src/b.py", "src/c.py", "lib/x.sh", "lib/y.sh"].map(at)),
