@@ -2,9 +2,10 @@
 //! weaker with it than without.
 
 use crate::cases::{call, named};
-use toolgate_commands::{FileUse, Takes};
+use toolgate_commands::{FileUse, Opt, Spec};
 use toolgate_rules::call::Verdict;
 use toolgate_rules::{Guard, Layer, NoHost};
+use toolgate_shell::{EffectKind, Facts, parse};
 
 /// What is put behind the program's name.
 const OPTIONS: &[&str] = &[
@@ -80,15 +81,65 @@ fn no_option_of_a_spec_changes_a_verdict() {
         }
         for option in spec.options.iter().filter(|option| !option.help && !option.last) {
             for name in option.names.iter().filter(|name| !name.starts_with('-')) {
-                let dashes = if name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
-                let value = if matches!(option.takes, Takes::Next(_)) { " 5s" } else { "" };
-                let command = format!("{program} {dashes}{name}{value} {rest}");
+                let command = format!("{program} {} {rest}", spelled(spec, option, name));
                 let verdict = judge(&guard, &command);
                 tried += 1;
-                let is_plain = option.run.is_none() && matches!(option.file, FileUse::Plain | FileUse::MayBePath);
                 let (same, weaker) = (verdict.action() == before.action(), verdict.action() < before.action());
-                if weaker || is_plain && !same && spec.rules.is_some() {
+                if weaker || is_plain(option) && !same && spec.rules.is_some() {
                     wrong.push(format!("{} {}: {command}", named(&verdict), rule.name));
+                }
+            }
+        }
+    }
+    assert!(tried > 500, "only {tried} commands were tried");
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What the commands of a text do to files, and which others they run. Not what a word only mentions.
+fn does(text: &str) -> Vec<String> {
+    let script = parse(text, &Facts::new("/home/dev/project"));
+    let mut found: Vec<String> = Vec::new();
+    for (at, command) in script.commands.iter().enumerate() {
+        if at > 0 {
+            found.push(command.words.iter().map(|word| word.value.text()).collect::<Vec<_>>().join(" "));
+        }
+        let effects = command.effects.iter().filter(|effect| effect.kind != EffectKind::Mention);
+        found.extend(effects.map(|effect| format!("{:?} {}", effect.kind, effect.path.text())));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Whether an option says nothing about files, about what runs, or about where.
+fn is_plain(option: &Opt) -> bool {
+    let plain = option.run.is_none() && matches!(option.file, FileUse::Plain | FileUse::MayBePath);
+    plain && !option.help && !option.last
+}
+
+/// A spelling of an option, with a value where it takes one from the next word.
+fn spelled(spec: &Spec, option: &Opt, name: &str) -> String {
+    let dashes = if name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
+    let value = if option.takes.next() { " 5s" } else { "" };
+    format!("{dashes}{name}{value}")
+}
+
+/// The same for what the shell engine says of files and of what else runs, over every subcommand of every spec.
+#[test]
+fn no_option_of_a_spec_changes_what_a_subcommand_does() {
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for spec in toolgate_commands::programs() {
+        for sub in spec.subcommands.iter().filter(|sub| sub.files.is_some() || sub.runs.is_some()) {
+            let rest = format!("{} src/one.txt two three", sub.names[0]);
+            let before = does(&format!("{} {rest}", spec.names[0]));
+            for option in spec.options.iter().filter(|option| is_plain(option)) {
+                for name in option.names.iter().filter(|name| !name.starts_with('-')) {
+                    tried += 1;
+                    let command = format!("{} {} {rest}", spec.names[0], spelled(spec, option, name));
+                    let after = does(&command);
+                    if after != before {
+                        wrong.push(format!("{command}\n    {before:?}\n    {after:?}"));
+                    }
                 }
             }
         }

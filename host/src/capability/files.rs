@@ -291,9 +291,12 @@ pub(super) fn file_stat(found: &std::fs::Metadata) -> FileStat {
 /// The links of the nearest existing ancestor resolved, and the rest appended.
 ///
 /// A path may name a link whose target does not exist: writing there makes the target, so such a link is followed
-/// by hand, as far as the system itself would.
+/// by hand, as far as the system itself would. Nothing for a descriptor: this process's own is another than that of who asks.
 pub(super) fn resolve(path: &Path) -> Option<RealPath> {
     const MOST_LINKS: usize = 40;
+    if is_descriptor(path) {
+        return None;
+    }
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
         if let Ok(real) = path.canonicalize() {
@@ -323,6 +326,12 @@ pub(super) fn resolve(path: &Path) -> Option<RealPath> {
     None
 }
 
+/// Whether a path names something that a process has open: each process finds its own there.
+fn is_descriptor(path: &Path) -> bool {
+    let folders = ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"];
+    path == Path::new("/dev/stdin") || folders.iter().any(|folder| path.starts_with(folder))
+}
+
 /// Where a path leads: its links resolved; of one without links that is there, another name of the file, if it is kept. So
 /// no name is lost to who asks again about what links lead to.
 fn named(path: &str, real: RealPath, names: &KnownNames, left: &mut Entries) -> Option<RealPath> {
@@ -344,6 +353,9 @@ fn read_config_file(layer: &str, path: &Path) -> Option<ConfigFile> {
 }
 
 fn script(path: &Path) -> Answer<String> {
+    if is_descriptor(path) {
+        return Err(CapabilityError::Invalid("it is a descriptor of another process".to_owned()));
+    }
     let file = open_regular(path, OFlags::empty()).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidInput => not_regular(),
         _ => missing(error),
@@ -389,6 +401,13 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn a_descriptor_of_this_process_is_not_that_of_who_asks() {
+        for path in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/self/fd/../fd/0", "/proc/thread-self/fd/0"] {
+            assert!(resolve(Path::new(path)).is_none() && script(Path::new(path)).is_err(), "{path}");
+        }
+    }
 
     #[test]
     fn links_are_resolved_even_where_nothing_is_yet() {
