@@ -233,6 +233,32 @@ mod tests {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
+    /// Whatever options of its spec stand before the one that takes a secret.
+    #[test]
+    fn no_option_of_a_spec_shows_a_secret() {
+        let (mut tried, mut wrong) = (0, Vec::new());
+        for row in toolgate_commands::secrets() {
+            let blank = if row.separate { " " } else { "" };
+            let secret = format!("{}{blank}{}hunter2", row.option, row.before);
+            let afters = if row.after.is_empty() { &[""] } else { row.after };
+            for spec in row.programs.iter().filter_map(|program| toolgate_commands::find(program)) {
+                for option in spec.options.iter().filter(|option| !option.last) {
+                    let dashes = if option.name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
+                    let value = if option.takes.next() { " 5s" } else { "" };
+                    for after in afters {
+                        tried += 1;
+                        let text = format!("{} {dashes}{}{value} {after} {secret}", spec.names[0], option.name);
+                        if redacted(&text).contains("hunter2") {
+                            wrong.push(text);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(tried > 100, "only {tried} commands were tried");
+        assert!(wrong.is_empty(), "{} of {tried}: {wrong:#?}", wrong.len());
+    }
+
     #[test]
     fn a_part_shows_no_more_than_the_whole() {
         let text = "x --password hunter2 y";

@@ -210,4 +210,42 @@ mod tests {
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
+
+    /// An option of a program's spec before the words with which it waits, or ends, changes neither.
+    #[test]
+    fn no_option_of_a_spec_changes_whether_a_program_waits() {
+        let waiting = |text: &str| {
+            let script = parse(text, &Facts::new("/p").home("/h"));
+            waits(&script.commands[0], &script.commands[1..])
+        };
+        let (mut tried, mut wrong) = (0, Vec::new());
+        for spec in toolgate_commands::programs() {
+            let subs = spec.subcommands.iter().filter(|sub| sub.terminal.is_some()).map(|sub| sub.names[0]);
+            let own = spec.terminal.iter().flat_map(|own| own.waits.iter().chain(own.ends).copied());
+            let words: Vec<&str> = subs.chain(own).collect();
+            let says = |option: &str| {
+                spec.terminal.iter().any(|own| own.waits.contains(&option) || own.ends.contains(&option))
+            };
+            for option in spec.options.iter().filter(|option| option.run.is_none() && !option.help && !option.last) {
+                for name in option.names.iter().filter(|name| !name.starts_with('-')) {
+                    let dashes = if name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
+                    let spelled = format!("{dashes}{name}");
+                    if says(&spelled) {
+                        continue;
+                    }
+                    let count = if let Takes::Next(count) = option.takes { count } else { option.takes.next().into() };
+                    let value = " 5s".repeat(count.into());
+                    for word in &words {
+                        tried += 1;
+                        let command = format!("{} {spelled}{value} {word} 'x'", spec.names[0]);
+                        if waiting(&command) != waiting(&format!("{} {word} 'x'", spec.names[0])) {
+                            wrong.push(command);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(tried > 500, "only {tried} commands were tried");
+        assert!(wrong.is_empty(), "{} of {tried}: {wrong:#?}", wrong.len());
+    }
 }
