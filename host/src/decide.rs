@@ -429,7 +429,7 @@ impl Case<'_> {
 /// The block as an agent reads it. What failed in the gate itself violates no policy.
 fn violation(verdict: &Verdict) -> Verdict {
     let mut blocked = verdict.clone();
-    let own = deciding(verdict).is_some_and(|finding| finding.rule.starts_with("host:"));
+    let own = deciding(verdict).is_some_and(Finding::is_of_the_host);
     if let Decision::Block(reason) = &mut blocked.decision
         && !own
         && !reason.starts_with(VIOLATION)

@@ -15,12 +15,12 @@ use crate::error::CallError;
 use crate::events::Started;
 use crate::limits::said;
 use crate::text::{self, shortened};
-use crate::verdict::{Action, Decision, Finding, Verdict};
+use crate::verdict::{Action, Decision, Finding, OF_THE_HOST, Verdict};
 
 /// The verdict that a failed gate gives.
 pub(crate) fn verdict(plugin: &str, error: &CallError) -> Verdict {
     let reason = format!("{error}; calls that cannot be checked are blocked");
-    let mut verdict = Verdict::block(format!("host:{}", error.name()), reason);
+    let mut verdict = Verdict::block(format!("{OF_THE_HOST}{}", error.name()), reason);
     verdict.findings.iter_mut().for_each(|finding| plugin.clone_into(&mut finding.plugin));
     verdict
 }
@@ -93,19 +93,16 @@ fn bounded(findings: &mut Vec<Finding>) {
         }
     }
     findings.extend(more.first().map(|strictest| Finding {
-        rule: format!("{HOSTS}more-findings"),
+        rule: format!("{OF_THE_HOST}more-findings"),
         reason: format!("{} more findings omitted", more.len()),
         evidence: Vec::new(),
         ..strictest.clone()
     }));
 }
 
-/// How the names of the host's own rules begin: what they say is taken for a failure, and nobody lifts it.
-const HOSTS: &str = "host:";
-
 /// A rule's name, without what would make it the host's.
 fn its_own(rule: &str) -> String {
-    let rule = rule.trim_start_matches(HOSTS);
+    let rule = rule.trim_start_matches(OF_THE_HOST);
     if rule.is_empty() { UNNAMED.to_owned() } else { rule.to_owned() }
 }
 

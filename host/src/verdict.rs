@@ -64,7 +64,22 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
 }
 
+/// How the names of the host's own rules begin. A plugin's rule cannot have such a name.
+pub(crate) const OF_THE_HOST: &str = "host:";
+
 impl Finding {
+    /// Whether the host itself found it: something in the gate failed, or a plugin did what it may not. Nobody lifts that.
+    ///
+    /// ```
+    /// use toolgate_host::{Action, Finding};
+    ///
+    /// assert!(Finding::new("", "host:deadline", Action::Block, "the guard took too long").is_of_the_host());
+    /// assert!(!Finding::new("guard", "builtin:git-clean", Action::Ask, "deletes untracked files").is_of_the_host());
+    /// ```
+    pub fn is_of_the_host(&self) -> bool {
+        self.rule.starts_with(OF_THE_HOST)
+    }
+
     /// A finding about a whole call.
     pub fn new(plugin: impl Into<String>, rule: impl Into<String>, action: Action, reason: impl Into<String>) -> Self {
         Finding { rule: rule.into(), plugin: plugin.into(), action, reason: reason.into(), evidence: Vec::new() }

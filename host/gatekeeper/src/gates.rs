@@ -209,7 +209,7 @@ impl Gates {
 /// A verdict of a plugin's, with its rules named so that none is taken for one of the guard's or another plugin's: permissions
 /// and the log go by these names.
 fn named(mut verdict: Verdict) -> Verdict {
-    for finding in verdict.findings.iter_mut().filter(|finding| !finding.rule.starts_with("host:")) {
+    for finding in verdict.findings.iter_mut().filter(|finding| !finding.is_of_the_host()) {
         finding.rule = format!("plugin:{}:{}", finding.plugin, finding.rule);
     }
     verdict
