@@ -1,9 +1,11 @@
 //! The texts that people and agents read: no reason of a rule, message, help text or recorded screen has a word of
-//! `texts/retired.jsonl`. Comments and the prose of the docs are not read here.
+//! `texts/retired.jsonl`, and neither has the schema of rule files, the contract or the prose of the docs. Comments in code
+//! are not read here.
 
 use std::path::Path;
 
 use fancy_regex::Regex;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
 use toolgate_guest::analysis;
 use toolgate_rules::Guard;
@@ -21,8 +23,11 @@ const NO_PRODUCT: &[&str] = &["tests", "examples", "benches", "target", "node_mo
 /// Files without texts for users: tests, fuzzing, builds.
 const NO_TEXTS: &[&str] = &["tests.rs", "fuzzing.rs", "build.rs"];
 
-/// Whose texts are not held to the list yet: errors in rule files.
-const SET_ASIDE: &[&str] = &["guest/rules/src/read.rs"];
+/// Pages beside those of the book. `CHANGELOG.md` is not among them, as it names things as they were called then.
+const PAGES: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+
+/// The section that is about the list, and quotes what it retires.
+const ABOUT_THE_LIST: (&str, &str) = ("CONTRIBUTING.md", "\n## Style of texts\n");
 
 /// Fewer words than this are a key or a name, and no text.
 const WORDS: usize = 3;
@@ -147,6 +152,71 @@ fn screens(page: &str) -> Vec<String> {
     found
 }
 
+/// The prose of Markdown, a text for each paragraph, heading and cell of a table. Code is a mere mark in it.
+fn prose(page: &str) -> Vec<String> {
+    let (mut found, mut text, mut code) = (Vec::new(), String::new(), false);
+    for event in Parser::new_ext(page, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => code = true,
+            Event::End(TagEnd::CodeBlock) => code = false,
+            Event::Text(part) if !code => text.push_str(&part),
+            Event::Code(_) => text.push('`'),
+            Event::SoftBreak | Event::HardBreak => text.push(' '),
+            // A list inside an item ends the item's own text, which is no paragraph of its own.
+            Event::Start(Tag::List(_))
+            | Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableCell) => {
+                found.push(std::mem::take(&mut text));
+            }
+            _ => {}
+        }
+    }
+    found.retain(|text| !text.is_empty());
+    found
+}
+
+/// The doc comments of WIT, which are Markdown.
+fn contract(source: &str) -> Vec<String> {
+    let lines = source.lines().map(|line| line.trim_start().strip_prefix("///").unwrap_or_default());
+    let text: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    prose(&text.join("\n"))
+}
+
+/// The descriptions in a JSON Schema.
+fn descriptions(schema: &str) -> Vec<String> {
+    fn walk(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
+            Value::Object(entries) => {
+                found.extend(entries.get("description").and_then(Value::as_str).map(str::to_owned));
+                entries.values().for_each(|entry| walk(entry, found));
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk(&serde_json::from_str(schema).expect("JSON"), &mut found);
+    found
+}
+
+/// A page without the section that begins with this heading.
+fn without_section(page: &str, heading: &str) -> String {
+    let (before, section) = page.split_once(heading).expect("the section");
+    let after = section.find("\n## ").map_or("", |end| &section[end..]);
+    format!("{before}\n{after}")
+}
+
+/// Every page, apart from what is about the list.
+fn pages() -> Vec<Text> {
+    let mut pages = files("docs", ".md");
+    for name in PAGES {
+        let text = std::fs::read_to_string(root().join(name)).expect("a page");
+        let (about, heading) = ABOUT_THE_LIST;
+        let text = if *name == about { without_section(&text, heading) } else { text };
+        pages.push(((*name).to_owned(), text));
+    }
+    pages
+}
+
 /// Every file below a folder with this ending, and its text.
 fn files(folder: &str, ending: &str) -> Vec<Text> {
     fn walk(folder: &Path, ending: &str, found: &mut Vec<Text>) {
@@ -175,8 +245,7 @@ fn read(files: Vec<Text>, texts: fn(&str) -> Vec<String>) -> Vec<Text> {
 
 fn sources() -> Vec<Text> {
     let all = SOURCES.iter().flat_map(|folder| files(folder, ".rs"));
-    let held = all.filter(|(place, _)| !SET_ASIDE.iter().any(|aside| place.ends_with(aside)));
-    held.map(|(place, source)| (place, product(&source).to_owned())).collect()
+    all.map(|(place, source)| (place, product(&source).to_owned())).collect()
 }
 
 /// Fails where fewer texts are found than there are, as then they are no longer read right.
@@ -204,10 +273,22 @@ fn help_has_no_retired_word() {
 
 #[test]
 fn screens_have_no_retired_word() {
-    let readme = ("README.md".to_owned(), std::fs::read_to_string(root().join("README.md")).expect("the README"));
-    let mut pages = files("docs", ".md");
-    pages.push(readme);
-    hold("screens", 10, &read(pages, screens));
+    hold("screens", 10, &read(pages(), screens));
+}
+
+#[test]
+fn docs_have_no_retired_word() {
+    hold("docs", 2_500, &read(pages(), prose));
+}
+
+#[test]
+fn the_contract_has_no_retired_word() {
+    hold("the contract", 250, &read(files("wit", ".wit"), contract));
+}
+
+#[test]
+fn descriptions_of_the_schema_have_no_retired_word() {
+    hold("the schema", 100, &read(files("guest/rules", "rules.schema.json"), descriptions));
 }
 
 #[test]
@@ -248,4 +329,11 @@ mod tests { const B: &str = "a text of the tests"; }
     assert_eq!(screens("a\n```console\n$ toolgate check x\npass\n```\nb ```\nls\n```"), ["$ toolgate check x\npass\n"]);
     let pack = "paths:\n  - {path: a, ask: true, reason: tmux runs it}\n  - reason: &prints prints: a\n  - reason: *prints\n  - reason: 'a: b'\n";
     assert_eq!(reasons(pack), ["tmux runs it", "prints: a", "a: b"]);
+    let page = "# A *b*\n\nOne\n`code` [text](link).\n\n```sh\nls\n```\n\n- item\n  - inner\n\n| cell | other |\n|---|---|\n| last | |\n";
+    assert_eq!(prose(page), ["A b", "One ` text.", "item", "inner", "cell", "other", "last"]);
+    assert_eq!(without_section("a\n## B\nb\n## C\nc", "\n## B\n"), "a\n\n## C\nc");
+    let source = "/// One\n/// text.\ninterface a {\n    /// Other\n    b: u8, // a comment\n}\n";
+    assert_eq!(contract(source), ["One text.", "Other"]);
+    let schema = r#"{"description": "a", "properties": {"description": {"anyOf": [{"description": "b"}]}}}"#;
+    assert_eq!(descriptions(schema), ["a", "b"]);
 }

@@ -242,7 +242,7 @@ impl Reader<'_> {
         match key {
             "schema" => match value.text("schema")?.as_str() {
                 "1" => Ok(()),
-                other => Err(format!("schema {other} is not known; this is schema 1")),
+                other => Err(format!("unknown schema {other}; this version reads schema 1")),
             },
             "about" => {
                 self.rules.about = value.text("about")?;
@@ -255,7 +255,7 @@ impl Reader<'_> {
                 for name in value.texts("packs")? {
                     match name.strip_prefix('-') {
                         Some(name) => {
-                            self.users_only("packs to switch off")?;
+                            self.users_only("packs to turn off")?;
                             self.rules.packs.1.push(name.to_owned());
                         }
                         None => self.rules.packs.0.push(name),
@@ -393,7 +393,7 @@ impl Reader<'_> {
         }
         if pattern.is_none() && what.is_empty() && native.is_none() {
             let message = match when {
-                None => "the rule has no pattern, and says nothing else of what it is about",
+                None => "the rule has no condition: give it a pattern or a program",
                 Some(_) => "the rule says when, and not what it is about: give a pattern or a program",
             };
             return Err(message.to_owned());
@@ -405,7 +405,7 @@ impl Reader<'_> {
             );
         }
         let reason = reason.unwrap_or_else(|| match &pattern {
-            Some(pattern) if field.is_some() => format!("what is written matches {pattern}"),
+            Some(pattern) if field.is_some() => format!("the tool's input matches {pattern}"),
             Some(pattern) => format!("the command matches {pattern}"),
             None => "a rule forbids it".to_owned(),
         });
@@ -435,7 +435,7 @@ impl Reader<'_> {
 
 /// The code that a rule of a pack is about.
 fn native_rule(key: &str) -> Result<NativeRule, String> {
-    NativeRule::keyed(key).ok_or_else(|| "the rule says that code is about it, and there is none".to_owned())
+    NativeRule::keyed(key).ok_or_else(|| format!("the rule has the code {key}, which does not exist"))
 }
 
 /// What counts of a rule of a pack if variables are empty that nothing sets.
@@ -549,7 +549,7 @@ fn flags(value: Node, key: &str) -> Result<Vec<Flag>, String> {
 
 fn flag(text: &str) -> Result<Flag, String> {
     if !text.starts_with('-') || text.len() < 2 {
-        return Err(format!("{text} is no option: begin it with its dashes"));
+        return Err(format!("{text} is not an option: begin it with its dashes"));
     }
     match text.split_once('=') {
         Some((name, value)) => Ok(Flag { name: name.to_owned(), value: Some(Pattern::new(value)?) }),
@@ -589,7 +589,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
                     let names: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
                     let known = KINDS.iter().find(|(known, _)| *known == name);
                     let (_, kinds) =
-                        known.ok_or_else(|| format!("{name} is no effect; there are {}", names.join(", ")))?;
+                        known.ok_or_else(|| format!("{name} is not an effect; there are {}", names.join(", ")))?;
                     found.kinds.extend_from_slice(kinds);
                 }
             }
@@ -604,7 +604,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
         }
     }
     if found.kinds.is_empty() {
-        return Err("effects has no kinds: say what happens, like delete".to_owned());
+        return Err("effects has no kinds: name at least one, like delete".to_owned());
     }
     Ok(found)
 }
@@ -707,7 +707,7 @@ fn exemption(item: Node) -> Result<Exemption, String> {
         return Err("the exemption names no rule".to_owned());
     }
     if found.paths.is_some() && !(found.what.is_empty() && found.pattern.is_none() && found.when.is_none()) {
-        return Err("an exemption with paths is for path rules, and has nothing else but rule and reason".to_owned());
+        return Err("an exemption with paths is for path rules: besides paths it takes only rule and reason".to_owned());
     }
     // A gate that lifts all of its rules is none.
     if found.is_whole() && found.rules.iter().any(|glob| glob.rsplit(':').next().is_some_and(is_any)) {
