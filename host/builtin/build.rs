@@ -1,18 +1,28 @@
-//! Finds what `toolgate-bake` made.
+//! Compiles the guest to WebAssembly and that to machine code, in the folder `component` of the target folder: about five minutes
+//! the first time, and again when a source of the guest has changed.
 
-use std::path::PathBuf;
+use std::process::ExitCode;
 
-fn main() {
-    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let folder = here.join("../../target/component");
-    for name in ["guest.rs", "guest.cwasm", "guest.memory"] {
-        let file = folder.join(name);
-        println!("cargo::rerun-if-changed={}", file.display());
-        if !file.is_file() {
-            println!("cargo::error={} is missing: run `just guest` first, which builds the guest", file.display());
-            std::process::exit(1);
+use toolgate_bake::{Workspace, WorkspaceError, bake};
+
+const GUEST: &str = "toolgate-guest";
+
+fn main() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("cargo::error={error}");
+            ExitCode::FAILURE
         }
     }
-    let folder = folder.canonicalize().expect("it holds the files above");
+}
+
+fn build() -> Result<(), WorkspaceError> {
+    println!("cargo::rerun-if-changed=build.rs");
+    let workspace = Workspace::of_build_script();
+    let folder = workspace.target("component");
+    workspace.compile(&[GUEST])?;
+    bake(&workspace.module(GUEST), &folder)?;
     println!("cargo::rustc-env=TOOLGATE_GUEST_DIR={}", folder.display());
+    Ok(())
 }

@@ -129,7 +129,7 @@ struct Parts {
 impl Parts {
     fn new(engine: &Engine) -> Outcome<Self> {
         let file = target().join("wasm32-unknown-unknown/guest/toolgate_test_speed.wasm");
-        let bytes = std::fs::read(&file).map_err(|error| format!("{}: {error}; run `just guest`", file.display()))?;
+        let bytes = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         let module = Module::new(engine.wasmtime()?, bytes)?;
         let mut store = Store::new(engine.wasmtime()?, ());
         store.set_epoch_deadline(u64::MAX / 2);

@@ -10,15 +10,11 @@ use toolgate_host::{
 };
 use toolgate_rules::call::{self, Call};
 use toolgate_rules::{Guard, Layer, NoHost};
+pub use toolgate_test_components::target;
 
 /// The workspace's root.
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The folder that the build leaves its results in.
-pub fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The folder of cases that are shared between projects: the one that `TOOLGATE_SHARED` names, or the one beside the
@@ -34,7 +30,7 @@ const OTHER: &str = "TOOLGATE_TEST_COMPONENT";
 pub fn component() -> Vec<u8> {
     let other = std::env::var_os(OTHER).map(PathBuf::from);
     let file = other.unwrap_or_else(|| target().join("component/guest.wasm"));
-    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `just guest`", file.display()))
+    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
 /// The component that misbehaves on command.
@@ -47,11 +43,9 @@ pub fn test_tracker(engine: &Engine, name: &str) -> Plugin {
     Plugin::compile(engine, name, &fixture("test_tracker")).expect("a plugin")
 }
 
-/// A component of the tests, as the recipe left it.
+/// A component of the tests.
 pub fn fixture(name: &str) -> Vec<u8> {
-    let file = target().join(format!("wasm32-unknown-unknown/guest/toolgate_{name}.wasm"));
-    let module = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `just guest`", file.display()));
-    toolgate_bake::componentize(&module).expect("a component")
+    toolgate_bake::componentize(&toolgate_test_components::module(name)).expect("a component")
 }
 
 /// The bytes of a build of it, which says that it is number 1 or another.

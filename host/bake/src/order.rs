@@ -388,7 +388,7 @@ mod tests {
     fn the_functions_that_are_used_come_first() {
         let component = wat::parse_str(TEXT).expect("a component");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let used = runtime.block_on(crate::used(&component)).expect("it is noted");
+        let used = runtime.block_on(crate::recipe::used(&component)).expect("it is noted");
         assert_eq!(used, Used(vec![0, 1, 3, 2, 0]), "never, begin, twice, prepare, run");
         assert_eq!(used.count(), (3, 5));
         let sorted = sorted(&component, &used).expect("it can be sorted");

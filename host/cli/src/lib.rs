@@ -41,6 +41,7 @@ mod allow;
 mod analysis;
 mod check;
 mod columns;
+mod demo;
 mod duration;
 mod exempt;
 mod exemption_text;
@@ -91,6 +92,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Judge a few commands, to see how it looks; nothing is run or changed
+    Demo,
     /// Evaluate a shell command, or a batch of tool calls, against the rules
     Check(check::Arguments),
     /// Explain a verdict: the command's words and effects, and why each rule fired or not
@@ -235,6 +238,7 @@ fn command(told: &Told) -> ExitCode {
         }
     };
     let outcome = match cli.command {
+        Command::Demo => demo::run(),
         Command::Check(arguments) => check::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),

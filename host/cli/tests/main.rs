@@ -4,7 +4,6 @@
 
 mod agents;
 mod allow;
-mod built;
 mod command;
 mod environment;
 mod install;

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::built::built;
+use toolgate_test_components::built;
+
 use crate::scene::Scene;
 use serde_json::{Value, json};
 

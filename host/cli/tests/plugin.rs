@@ -5,10 +5,10 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::built::{built, target};
 use crate::person::{Terminal, left_out};
 use crate::scene::Scene;
 use serde_json::{Value, json};
+use toolgate_test_components::{built, target};
 use toolgate_test_support::skip::skip;
 
 /// What the second component of a scene asks for.

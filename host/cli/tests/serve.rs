@@ -10,9 +10,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::built::{built, target};
 use crate::scene::Scene;
 use serde_json::{Value, json};
+use toolgate_test_components::{built, target};
 use toolgate_test_support::skip::skip;
 
 /// A command that lives until the test ends.
@@ -694,9 +694,7 @@ fn parallel_calls_are_told_apart() {
 /// A component beside the guard: its new input is judged again, and what it says of a result is added.
 #[test]
 fn a_component_beside_the_guard_rewrites_and_reports() {
-    let file = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
-    let plugin = file.join("test-plugin/guest.wasm").display().to_string();
+    let plugin = target().join("test-plugin/guest.wasm").display().to_string();
     let scene = Scene::new();
     let claude = |event: &str, tool: &str, input: Value, options: &[&str]| {
         let payload = json!({

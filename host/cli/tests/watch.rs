@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::built::built;
+use toolgate_test_components::built;
+
 use crate::person::{Terminal, left_out};
 use crate::scene::Scene;
 use serde_json::{Value, json};

@@ -133,7 +133,7 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Option<String>
         return Ok(Some("this Toolgate cannot be installed for the agent".into()));
     }
     if scenario.plugin && !Path::new(PLUGIN).exists() {
-        return Ok(Some("there is no plugin; `just guest` builds it".into()));
+        return Ok(Some("there is no plugin; the build of `toolgate-test-components` makes it".into()));
     }
     let options = ["--plugin", PLUGIN, "--rewrite"];
     let mut install = Command::new(GUARD);

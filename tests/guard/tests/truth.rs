@@ -7,21 +7,17 @@ use toolgate_guard_tests::label::What;
 use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Effect, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
-use toolgate_test_support::skip::skip;
+use toolgate_test_support::skip::missing;
 
 /// Composed cases; each takes about 20 ms.
 const COUNT: usize = 300;
 /// At most so many percent do not work, as a program is not there or of another age; those say nothing of the guard.
 const VOID: f64 = 5.0;
 
-/// None if there is no sandbox and that is allowed; the test is then skipped.
+/// None if there is no sandbox here; the test is then skipped.
 #[track_caller]
 fn sandbox() -> Option<Sandbox> {
-    let sandbox = Sandbox::open_or_skip().expect("a sandbox");
-    if sandbox.is_none() {
-        skip("there is no sandbox, and TOOLGATE_TRUTH=skip");
-    }
-    sandbox
+    Sandbox::open().map_err(|error| missing("bubblewrap", error)).ok()
 }
 
 #[test]

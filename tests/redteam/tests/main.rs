@@ -10,7 +10,7 @@ use toolgate_redteam::play::{self, Played, Result};
 use toolgate_redteam::recipe::Recipes;
 use toolgate_redteam::tally::{Tally, told};
 use toolgate_test_sandbox::sandbox::Sandbox;
-use toolgate_test_support::skip::skip;
+use toolgate_test_support::skip::{missing, skip};
 
 /// How many sessions, of all kinds together.
 const COUNT: usize = 600;
@@ -23,10 +23,7 @@ const KNOWN: &str = include_str!("../known.txt");
 /// The place, with the folder that its tools are in. None if it cannot be had here; the test is then skipped.
 #[track_caller]
 fn sandbox(program: &Path) -> Option<(Sandbox, TempDir)> {
-    let Some(sandbox) = Sandbox::open_or_skip().expect("a sandbox") else {
-        skip("there is no sandbox, and TOOLGATE_TRUTH=skip");
-        return None;
-    };
+    let sandbox = Sandbox::open().map_err(|error| missing("bubblewrap", error)).ok()?;
     let tools = tempfile::tempdir().expect("a folder for temporary files");
     Some((place::dress(sandbox, program, tools.path()).expect("the home folder"), tools))
 }
@@ -39,7 +36,10 @@ fn recipes() -> Recipes {
 fn little_that_does_harm_passes() {
     let program = place::program();
     if !program.exists() {
-        return skip(format!("there is no {}: run `just build`, or set TOOLGATE_PROGRAM", program.display()));
+        return skip(format!(
+            "there is no {}: run `cargo build --release --workspace`, or set TOOLGATE_PROGRAM",
+            program.display()
+        ));
     }
     let Some((sandbox, _tools)) = sandbox(&program) else { return };
     let recipes = recipes();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgate_test_support::skip::skip;
+use toolgate_test_support::skip::missing;
 use toolgate_truth::Kind::{Append, Create, Delete, Link, Mode, Move, Read, Write};
 use toolgate_truth::drive::{self, Options};
 use toolgate_truth::tree::{HOME, WORK};
@@ -104,14 +104,10 @@ fn wrong(report: &Report) -> BTreeMap<Check, usize> {
     out
 }
 
-/// None with `TOOLGATE_TRUTH=skip`, if there is no way to run scripts safely; the test is then skipped.
+/// None if there is no way to run scripts safely here; the test is then skipped.
 #[track_caller]
 fn harness() -> Option<Harness> {
-    let harness = Harness::open_or_skip().unwrap_or_else(|error| panic!("{error}"));
-    if harness.is_none() {
-        skip("TOOLGATE_TRUTH=skip");
-    }
-    harness
+    Harness::open().map_err(|error| missing("strace", error)).ok()
 }
 
 #[test]

@@ -68,8 +68,6 @@ fn kept(trial: &Trial, hook: &Hook) -> Result<PathBuf, Error> {
 
 /// A component that the build leaves beside the command.
 fn built(path: &str) -> Result<PathBuf, Error> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.or_else(|| Some(program().ok()?.parent()?.parent()?.to_owned())).unwrap_or_default();
-    let path = target.join(path);
-    if path.is_file() { Ok(path) } else { Err(Error::LeftOut(format!("there is no {}: `just guest`", path.display()))) }
+    let path = toolgate_test_components::target().join(path);
+    if path.is_file() { Ok(path) } else { Err(Error::LeftOut(format!("there is no {}", path.display()))) }
 }
