@@ -10,6 +10,7 @@
 //! | `elsewhere` | secrets of another machine that a command there shows |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
+//! | `hook_files` | where agents are told to ask Toolgate |
 //! | `later` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
@@ -28,6 +29,7 @@ mod elsewhere;
 mod fields;
 mod found;
 mod git_recoverable;
+mod hook_files;
 mod interactive;
 mod later;
 mod native;

@@ -739,6 +739,11 @@ impl<'a> MatchInput<'a> {
         Ok(spans)
     }
 
+    /// Where places are: the workspace, the home folder.
+    pub(crate) fn map(&self) -> &Map<'_> {
+        self.scene.map
+    }
+
     fn names_repository(&self) -> bool {
         self.reaches(DependsOn::Variables);
         names_repository(self.command)
@@ -1130,13 +1135,9 @@ fn makes_around(command: &Command, folder: &str, fits: impl Fn(&Effect, &Command
 /// shares stashes and branches with it, and so does a copy of one.
 fn brings_worktree(command: &Command, folder: &str) -> bool {
     if command.program() == Some("git") {
-        let mut words = command.words.iter().filter_map(Word::known).skip_while(|word| *word != "worktree");
-        let adds = words.next().is_some() && words.next() == Some("add");
-        let separates = || {
-            let mut words = command.words.iter().filter_map(Word::known);
-            words.any(|word| word.starts_with("--sep"))
-        };
-        return (adds || separates()) && makes_around(command, folder, |effect, _| effect.kind == EffectKind::Create);
+        let separates = || command.words.iter().filter_map(Word::known).any(|word| word.starts_with("--sep"));
+        let makes = |effect: &Effect, _: &Command| effect.kind == EffectKind::Create;
+        return (adds_worktree(command) || separates()) && makes_around(command, folder, makes);
     }
     let own = format!("{folder}/.git");
     let is_told = |effect: &Effect| match &effect.path {
@@ -1145,6 +1146,12 @@ fn brings_worktree(command: &Command, folder: &str) -> bool {
     };
     makes_around(command, folder, |effect, _| effect.kind == EffectKind::Write && effect.recursive)
         || command.effects.iter().any(|effect| is_change(effect.kind) && is_told(effect))
+}
+
+/// Whether it is `git worktree add`.
+pub(crate) fn adds_worktree(command: &Command) -> bool {
+    let mut words = command.words.iter().filter_map(Word::known);
+    command.program() == Some("git") && words.any(|word| word == "worktree") && words.next() == Some("add")
 }
 
 /// Whether more than one file is meant.

@@ -54,6 +54,7 @@ native_rules! {
     ForcePushFetched = "git-force-push-fetched",
     PipedAnswers = "git-piped-answers",
     StashElsewhere = "git-stash-elsewhere",
+    UnhookedAgent = "unhooked-agent",
     DeleteTag = "git-delete-tag",
     DiscardPaths = "git-discard-paths",
     DiscardFile = "git-discard-file",

@@ -762,7 +762,7 @@ mod tests {
             ("zeroAccessPaths: [{path: a, ask: true, reason: r}]", 1, &[]),
             ("bashToolPatterns:\n- pattern: 'a(?!b)'\n  reason: r\n  ask: true", 1, &[]),
             ("bashToolPatterns:\n- pattern: '('\n- pattern: b", 1, &["2: the pattern ( is not a regular expression: "]),
-            ("bashToolPatterns:\n- reason: x", 0, &["2: the rule has no pattern"]),
+            ("bashToolPatterns:\n- reason: x", 0, &["2: the rule has no condition"]),
             ("bashToolPatterns:\n- pattern: x\n  ask: maybe", 0, &["2: ask must be true or false, not a text"]),
             ("bashToolPatterns:\n- pattern: y\n  reason: no", 1, &[]),
             ("bashToolPatterns:\n- x\n- pattern: z", 1, &["2: a rule must be a mapping"]),
@@ -776,13 +776,13 @@ mod tests {
             ("- x", 0, &["1: the file must be a mapping"]),
             ("rules:\n- program: git\n  subcommand: push\n  flags: [--force, -f]", 1, &[]),
             ("rules:\n- program: rm\n  flags: [[-r, -R], [-f]]\n  without: -i", 1, &[]),
-            ("rules:\n- program: rm\n  flags: force", 0, &["2: force is no option"]),
+            ("rules:\n- program: rm\n  flags: force", 0, &["2: force is not an option"]),
             ("rules:\n- program: rm\n  flag: [-f]", 0, &["2: a rule has no key flag; perhaps flags?"]),
             ("rules:\n- {name: fork-bomb, code: true}", 0, &["2: code is only for rules that came with Toolgate"]),
             ("rules:\n- {program: rm, if-unset: always}", 0, &["2: a rule has no key if-unset; it has name, "]),
             ("rules:\n- program: []", 0, &["2: program must not be empty"]),
             ("rules:\n- effects: {kinds: [delete], paths: ['@outside', '~/x/']}", 1, &[]),
-            ("rules:\n- effects: {kinds: [remove]}", 0, &["2: remove is no effect; there are read"]),
+            ("rules:\n- effects: {kinds: [remove]}", 0, &["2: remove is not an effect; there are read"]),
             ("rules:\n- effects: {kinds: delete, paths: '@moon'}", 0, &["2: there is no place @moon"]),
             ("rules:\n- effects: {paths: a}", 0, &["2: effects has no kinds"]),
             ("rules:\n- pattern: x\n  when: {cwd: '^/a', branch: [main], env: {A: b}, not: {cwd: x}}", 1, &[]),
@@ -794,7 +794,7 @@ mod tests {
             ("rules:\n- pattern: x\n  tests: {fires: [a], passes: [b]}", 1, &[]),
             ("rules:\n- pattern: x\n  tests: {fire: [a]}", 0, &["2: tests has no key fire; perhaps fires?"]),
             ("programs:\n  x: {values: '-a -b', words: true}\n  y: {value: -a}", 0, &["3: a program has no key value"]),
-            ("schema: 2", 0, &["1: schema 2 is not known"]),
+            ("schema: 2", 0, &["1: unknown schema 2"]),
         ];
         for (content, kept, problems) in cases {
             let (found, told) = outcome(Layer::Project, content.as_bytes());

@@ -39,7 +39,7 @@ use rustc_hash::FxHashSet;
 use toolgate_shell::{Effect, EffectKind, FileOracle, Runs, Script, Span, Value, Why};
 
 use super::found::Found;
-use super::{Evaluation, evidence, git_recoverable, refs, worktrees};
+use super::{Evaluation, evidence, git_recoverable, hook_files, refs, worktrees};
 use crate::call::{Action, Evidence, Field, Memory, Source};
 use crate::matching::{DependsOn, MatchInput, ScriptContext, is_implied};
 use crate::mismatch::Mismatch;
@@ -61,6 +61,7 @@ pub(super) fn agrees(
     subject.reaches(DependsOn::Text);
     match native {
         NativeRule::StashElsewhere if !refs::is_of_other_repository(subject) => Err(Mismatch::Code),
+        NativeRule::UnhookedAgent if hook_files::is_hooked(subject, world) => Err(Mismatch::Code),
         NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
         NativeRule::RemoveChanged if !changed::loses(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::ReverseShell if probes::is_probe(subject, source) => Err(Mismatch::Code),

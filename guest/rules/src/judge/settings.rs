@@ -6,6 +6,7 @@
 
 use toolgate_shell::{FileOracle, Presence, Runs, absolute};
 
+use super::hook_files::AGENTS;
 use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::{Given, Invocation};
@@ -14,26 +15,17 @@ use crate::native_rule::NativeRule;
 use crate::worktree;
 use crate::world::{GuardHost, Tracked};
 
+/// Files with rules below a project's root.
+const RULES: &[&str] = &[".toolgate.yaml", ".toolgate.yml", "toolgate.yaml", "damage-control-rules.yaml"];
+
+/// Settings of an agent that has its hooks in a file of another one's form.
+const OTHERS: &[&str] = &[".qwen/settings.json"];
+
 /// Files below a project's root, and whether they only count where Toolgate is named in them.
-const CARRIERS: &[(&str, bool)] = &[
-    (".toolgate.yaml", false),
-    (".toolgate.yml", false),
-    ("toolgate.yaml", false),
-    ("damage-control-rules.yaml", false),
-    (".claude/settings.json", true),
-    (".claude/settings.local.json", true),
-    (".codex/hooks.json", true),
-    (".codex/config.toml", true),
-    (".cursor/hooks.json", true),
-    (".factory/hooks.json", true),
-    (".factory/settings.json", true),
-    (".gemini/settings.json", true),
-    (".github/hooks/toolgate.json", true),
-    (".opencode/plugins/toolgate.js", true),
-    (".opencode/plugin/toolgate.js", true),
-    (".pi/extensions/toolgate.ts", true),
-    (".qwen/settings.json", true),
-];
+fn all() -> impl Iterator<Item = (&'static str, bool)> {
+    let hooks = AGENTS.iter().flat_map(|agent| agent.project).chain(OTHERS);
+    RULES.iter().map(|file| (*file, false)).chain(hooks.map(|file| (*file, true)))
+}
 
 /// Most commits of one command that git is asked about: each takes some 10 ms.
 const COMMITS: usize = 4;
@@ -121,12 +113,12 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
 
 /// The files of a worktree that have an agent ask Toolgate, or that hold rules.
 fn carriers(root: &str, look: &dyn FileOracle) -> Vec<&'static str> {
-    let carries = |(file, named): &&(&str, bool)| {
+    let carries = |(file, named): &(&str, bool)| {
         let path = absolute(file, root);
         look.look(&path) == Presence::File
             && (!named || look.script(&path).is_none_or(|text| text.contains("toolgate")))
     };
-    CARRIERS.iter().filter(carries).map(|(file, _)| *file).collect()
+    all().filter(carries).map(|(file, _)| file).collect()
 }
 
 impl<'a> Evaluation<'a> {

@@ -147,7 +147,9 @@ impl Interpreter<'_> {
 
     /// `python3 -m MODULE`
     fn by_module(&mut self, arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
-        let Some(at) = arguments.iter().position(|word| word.text().starts_with("-m")) else { return Vec::new() };
+        let Some(at) = arguments.iter().position(|word| word.text().starts_with("-m")) else {
+            return main_of_folder(arguments, state);
+        };
         let before =
             arguments[..at].iter().all(|word| word.known().is_some_and(|text| text.starts_with('-') && text != "-c"));
         let attached = arguments[at].known().and_then(|text| text.strip_prefix("-m")).filter(|name| !name.is_empty());
@@ -327,6 +329,14 @@ fn python(path: &str, span: Span) -> NestedCommand {
 fn is_written(path: &str, state: &ShellState) -> bool {
     let made = state.files.made(path).is_some_and(|made| !made.preexisting && (made.content.is_some() || made.unread));
     made || state.files.is_of_session(path)
+}
+
+/// `python3 FOLDER`: the file that it runs there.
+fn main_of_folder(arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+    let read = ProgramWords::read("python", arguments);
+    let (Some(first), Some(folder)) = (read.words().next(), state.folders.likely()) else { return Vec::new() };
+    let path = first.known().map(|name| absolute(&format!("{name}/__main__.py"), folder));
+    path.filter(|path| is_written(path, state)).map(|path| python(&path, first.span)).into_iter().collect()
 }
 
 /// The files that the session wrote and that a runner of tests finds there.

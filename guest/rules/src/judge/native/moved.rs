@@ -41,7 +41,9 @@ impl Evaluation<'_> {
             let stays = |moved: &str| still_there(moved) && found(moved) && !is_moved_out(subject, moved);
             let mut had = || {
                 let mut moved = earlier.iter().filter(|moved| is_within(moved, folder) && stays(moved));
-                moved.any(|moved| world.tracked(moved) != Some(Tracked::Held))
+                // Of a folder git tells nothing if it ignores it as a whole.
+                let is_folder = |moved: &str| look.is_some_and(|look| look.look(moved) == Presence::Folder);
+                moved.any(|moved| is_folder(moved) || world.tracked(moved) != Some(Tracked::Held))
             };
             let removes = effect.kind == EffectKind::Delete
                 && !folder.is_empty()

@@ -7,11 +7,12 @@ use super::listed::{REMOVERS, printed_by};
 use crate::call::Field;
 use crate::glob;
 use crate::judge::{Evaluation, evidence};
-use crate::matching::MatchInput;
+use crate::matching::{MatchInput, adds_worktree};
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_product};
 use crate::search;
 use crate::wildcard;
+use crate::worktree;
 use crate::world::{GuardHost, Tracked};
 
 /// Most questions to git for one command: each takes some 15 ms. What more of them would tell is unknown.
@@ -49,6 +50,8 @@ impl Evaluation<'_> {
     /// Whether a file that an effect is on has changes that no commit has.
     fn is_lost(&self, subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
         match &effect.path {
+            // What is copied is a whole folder.
+            Value::Known(path) if effect.recursive => Listed::all(path).has_changes(world),
             Value::Known(path) => match world.tracked(path) {
                 Some(Tracked::Changed) => true,
                 // A file of its own the session may empty.
@@ -131,7 +134,10 @@ fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost
         // `ln -sf other FILE`; a link holds nothing itself.
         (Value::Known(path), EffectKind::Link) => !is_link(path, world),
         (Value::Pattern(_) | Value::Known(_), EffectKind::Write) => {
-            writes_nothing(subject, effect) || prints_committed(subject, effect) || edits_to_nothing(command)
+            writes_nothing(subject, effect)
+                || prints_committed(subject, effect)
+                || edits_to_nothing(command)
+                || (effect.recursive || matches!(effect.path, Value::Pattern(_))) && copies_worktree(subject, world)
         }
         _ => false,
     };
@@ -199,13 +205,33 @@ fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
             found.options.iter().any(|given| found.is(given, "--size") && zero(given.value))
                 || found.options.iter().any(|given| found.is(given, "-s") && zero(given.value))
         }),
-        Some("cat" | "cp" | "dd" | "tee") => {
+        Some("cat" | "cp" | "dd" | "install" | "tee") => {
             let read = |kind: RedirectKind| kind == RedirectKind::Read;
             command.words.iter().any(is_null)
                 || command.redirects.iter().any(|one| read(one.kind) && is_null(&one.target))
         }
         _ => false,
     }
+}
+
+/// Whether a command copies from a worktree, in which the files are as they were committed: one that the text has added, or one that
+/// is there.
+fn copies_worktree(subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
+    let look = world.look();
+    let earlier = || subject.script().commands[..subject.index].iter().filter(|command| adds_worktree(command));
+    let is_worktree = |folder: &str| {
+        let added = |effect: &Effect| effect.kind == EffectKind::Create && effect.path.known() == Some(folder);
+        earlier().any(|command| command.effects.iter().any(added))
+            || look.as_deref().is_some_and(|look| worktree::says_elsewhere(folder, look))
+    };
+    let commands = subject.pipeline().0.into_iter().chain([subject.command]);
+    let read = commands.flat_map(|command| &command.effects).filter(|effect| effect.kind == EffectKind::Read);
+    let mut paths = read.filter_map(|effect| effect.path.known());
+    paths.any(|path| {
+        let path = path.trim_end_matches(['/', '.']);
+        let around = path.match_indices('/').map(|(at, _)| &path[..at]).filter(|folder| !folder.is_empty());
+        around.chain([path]).any(is_worktree)
+    })
 }
 
 /// Whether an editor in place prints no line of a file: `sed -n -i ''`, `perl -ni -e 0`.

@@ -60,14 +60,17 @@ const LANGUAGES: &[(&str, &str)] = &[
 pub(in crate::agent) const INPUT_KEYS: &[&str] =
     &["args", "arguments", "call", "input", "json", "parameters", "params", "payload", "request"];
 
+/// The languages of code of which nothing says which one it is in.
+pub(super) const EITHER: &[&str] = &["node -e", "python3 -c"];
+
 /// Keys of what a tool types into a shell.
 pub(super) const TYPED_KEYS: &[&str] = &["chars", "code", "data", "input", "keys", "line", "lines", "stdin", "text"];
 
 /// Words in the name of a tool that has a shell.
 #[rustfmt::skip]
 pub(super) const SHELLS: &[&str] = &[
-    "bash", "cmd", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "runprocess", "sh", "shell",
-    "spawnprocess", "ssh", "startprocess", "terminal", "tmux", "tty", "zellij", "zsh",
+    "bash", "cmd", "execcommand", "executecommand", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "runcommand",
+    "runprocess", "sh", "shell", "spawnprocess", "ssh", "startprocess", "terminal", "tmux", "tty", "zellij", "zsh",
 ];
 
 /// Those under which a list is several commands, and not the words of one.
