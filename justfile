@@ -17,19 +17,16 @@ export TOOLGATE_SKIPPED := justfile_directory() / "target/skipped.txt"
 all := "--release --locked --workspace"
 # The same for `cargo run`, which does not take the last.
 run := "--release --locked"
-wasm := "--locked --profile guest --target wasm32-unknown-unknown"
 guest := "target/wasm32-unknown-unknown/guest/toolgate_guest.wasm"
 bake := "./target/release/toolgate-bake"
-plugin := "target/wasm32-unknown-unknown/guest/toolgate_test_plugin.wasm"
-misbehaving := "target/wasm32-unknown-unknown/guest/toolgate_test_guest.wasm"
 
-# Build everything and judge a few commands
-demo: build
-    @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
+# Build the command and judge a few commands
+demo:
+    cargo run {{run}} --bin toolgate -- demo
 
 # Everything that CI runs, and how long each step took
 test:
-    @.ci/steps deny setup checks-setup guest build lint shims embed docs book plugins test-programs tests
+    @.ci/steps deny setup checks-setup build lint shims embed docs book plugins test-programs tests
 
 # The test programs of all crates, not run
 [private]
@@ -54,12 +51,7 @@ specs: setup
 
 # The libraries for who embeds, as little of them as there can be: it compiles wasmtime once more
 features:
-    cargo check --locked -p toolgate-host --no-default-features
-    cargo check --locked -p toolgate-capabilities --no-default-features
-    cargo check --locked -p toolgate-capabilities --no-default-features --features git
-    cargo check --locked -p toolgate-capabilities --no-default-features --features daemon
-    cargo check --locked -p toolgate-capabilities --no-default-features --features terminal
-    cargo check --locked -p toolgate-capabilities --no-default-features --features reload
+    .ci/features
 
 # What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
 deny:
@@ -71,11 +63,10 @@ shims:
 
 # The guard in a Python and in a Node program, beside `toolgate check`
 embed: build
-    {{bake}} {{misbehaving}} target/test-guest
     @.ci/embed
 
 # The contract on one page: target/docs/contract.html
-docs: setup
+docs:
     cargo build {{all}} --bin toolgate-docs
     ./target/release/toolgate-docs contract wit target/docs/contract.html
 
@@ -98,37 +89,30 @@ setup:
 checks-setup:
     @.ci/checks
 
-# The guest: module, component, snapshot, machine code
-guest: setup
-    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest -p toolgate-test-plugin -p toolgate-test-tracker -p toolgate-test-speed
-    cargo build {{all}} --bin toolgate-bake
-    {{bake}} {{guest}} target/component
-    {{bake}} {{plugin}} target/test-plugin
-
 # Whether the guest is the same bytes wherever it is built: once more, from nothing, in another folder
-reproducible: guest
+reproducible: build
     .ci/reproducible
 
 # The example plugins and the templates, each with its language's own tools, in target/plugins. Downloads once
 plugins: setup
     @.ci/plugins
 
-# The command, and the check daemon as a program of its own for tests, in target/release. What a call runs is put together, for
-# which the command is linked twice
-build: guest
-    cargo build {{all}} --bin toolgate --bin toolgate-lens --bin toolgate-layout
+# The command and the programs for its build and tests, in target/release; the build scripts compile the guest. What a call runs is
+# put together, for which the command is linked twice
+build: setup
+    cargo build {{all}} --lib --bin toolgate --bin toolgate-bake --bin toolgate-lens --bin toolgate-layout
     ./target/release/toolgate-layout target/release/toolgate target/layout
     cargo build {{all}} --bin toolgate
 
 # Formatting and clippy
-lint: guest
+lint:
     cargo fmt --all --check
     cargo clippy {{all}} --all-targets -- -D warnings
 
 # What `cargo component` makes of the guest passes the tests of the component, too
-component: guest
+component: build
     command -v cargo-component >/dev/null || cargo install --locked cargo-component@0.21.1
-    .ci/wasm component build {{wasm}} -p toolgate-guest
+    .ci/wasm component build --locked --profile guest --target wasm32-unknown-unknown -p toolgate-guest
     {{bake}} {{guest}} target/cargo-component
     TOOLGATE_TEST_COMPONENT="$CARGO_TARGET_DIR/cargo-component/guest.wasm" cargo test {{all}} --test system component::
 

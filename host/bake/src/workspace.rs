@@ -29,14 +29,24 @@ const OF_THE_SCRIPT: &[&str] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// The compiler could not be started.
-    #[error("{}: {1}", .0.display())]
-    Start(PathBuf, std::io::Error),
+    #[error("{compiler}: {error}")]
+    Start {
+        /// The script that chooses it.
+        compiler: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
     /// It failed, and has said why.
     #[error("the crates for WebAssembly do not compile ({0})")]
     Compile(ExitStatus),
     /// A file cannot be read or written.
-    #[error("{}: {1}", .0.display())]
-    File(PathBuf, std::io::Error),
+    #[error("{path}: {error}")]
+    File {
+        /// Its path.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
     /// A module does not become what ships.
     #[error(transparent)]
     Bake(#[from] BakeError),
@@ -83,7 +93,9 @@ impl Workspace {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_the_script)) {
             command.env_remove(name);
         }
-        let status = command.status().map_err(|error| WorkspaceError::Start(compiler, error))?;
+        let status = command
+            .status()
+            .map_err(|error| WorkspaceError::Start { compiler: compiler.display().to_string(), error })?;
         if !status.success() {
             return Err(WorkspaceError::Compile(status));
         }
@@ -103,7 +115,7 @@ impl Workspace {
 
     /// Has the build script run again when one of the files changes that cargo lists, or a manifest beside one.
     fn watch(&self, list: &Path) -> Result<(), WorkspaceError> {
-        let text = std::fs::read_to_string(list).map_err(|error| WorkspaceError::File(list.to_owned(), error))?;
+        let text = std::fs::read_to_string(list).map_err(failed(list))?;
         let mut manifests: Vec<PathBuf> = Vec::new();
         for source in listed(&text) {
             println!("cargo::rerun-if-changed={}", source.display());
@@ -115,6 +127,12 @@ impl Workspace {
         }
         Ok(())
     }
+}
+
+/// What went wrong with a file.
+fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> WorkspaceError {
+    let path = path.display().to_string();
+    move |error| WorkspaceError::File { path, error }
 }
 
 /// The sources in cargo's list of what a result was made of: `RESULT: SOURCE SOURCE`, with a backslash before a space in a name.
@@ -140,18 +158,14 @@ pub struct Baked {
 /// Makes of a module or component what ships. Writes `guest.wasm`, the component; `guest.cwasm`, its machine code; `guest.memory`,
 /// what its memory holds when it starts; and `guest.rs`, their digests and where that memory begins.
 pub fn bake(module: &Path, folder: &Path) -> Result<Baked, WorkspaceError> {
-    let file = |path: &Path| {
-        let path = path.to_owned();
-        move |error| WorkspaceError::File(path, error)
-    };
-    let component = componentize(&std::fs::read(module).map_err(file(module))?)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(file(folder))?;
+    let component = componentize(&std::fs::read(module).map_err(failed(module))?)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(failed(folder))?;
     let component = runtime.block_on(snapshot(&component))?;
     let used = runtime.block_on(used(&component))?;
     let (code, memory) = precompile(&component, &used)?;
     let of = Digest::of(&component);
     let machine = Digest::of(&[code.as_slice(), &memory.bytes].concat());
-    std::fs::create_dir_all(folder).map_err(file(folder))?;
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
     let digests = format!(
         "const COMPONENT: (&str, u64) = (\"{}\", {});\nconst MACHINE_SHA256: &str = \"{}\";\n\
          const MEMORY_START: usize = {};\n",
@@ -169,7 +183,7 @@ pub fn bake(module: &Path, folder: &Path) -> Result<Baked, WorkspaceError> {
         if std::fs::read(&path).is_ok_and(|old| old == content) {
             continue;
         }
-        std::fs::write(&path, content).map_err(file(&path))?;
+        std::fs::write(&path, content).map_err(failed(&path))?;
     }
     Ok(Baked { component: of.bytes, code: code.len(), memory: memory.bytes.len(), functions: used.count() })
 }
