@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host", &["guest/commands", "guest/names", "guest/plain", "host/private"]),
     ("host/agents", &["guest/names", "host"]),
     ("host/bake", &["host"]),
-    ("host/builtin", &["host"]),
+    ("host/builtin", &["host", "host/bake"]),
     ("host/capabilities", &["host"]),
     ("host/checks", &["guest/plain", "host/private"]),
     ("host/cli", &["host", "host/agents", "host/capabilities", "host/checks", "host/gatekeeper"]),

@@ -29,13 +29,17 @@ pub fn skip(why: impl Display) {
 /// leave out what the ground truth needs.
 #[track_caller]
 pub fn missing(name: &str, why: impl Display) {
+    assert!(!is_required(name), "{why}; install {name}, or set {ALLOWED}={name} to skip the tests that need it");
+    report(&line(Location::caller(), &why), std::env::var_os(LIST));
+}
+
+/// Whether it is an error that this is missing here.
+pub fn is_required(name: &str) -> bool {
     let ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
     let allowed = std::env::var(ALLOWED).unwrap_or_default();
     let truth = std::env::var("TOOLGATE_TRUTH").is_ok_and(|value| value == "skip");
     let left_out = truth && OF_THE_TRUTH.contains(&name) || names(&allowed, name);
-    let fails = ci && cfg!(target_os = "linux") && !left_out;
-    assert!(!fails, "{why}; install {name}, or set {ALLOWED}={name} to skip the tests that need it");
-    report(&line(Location::caller(), &why), std::env::var_os(LIST));
+    ci && cfg!(target_os = "linux") && !left_out
 }
 
 /// Whether a list, separated by commas, has a name.
