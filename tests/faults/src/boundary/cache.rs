@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolgate_terminal_tests::scene::program;
 use toolgate_terminal_tests::wait::until;
 
 use super::{Fault, entries, fault};
