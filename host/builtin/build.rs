@@ -1,28 +1,20 @@
-//! Compiles the guest to WebAssembly and that to machine code, in the folder `component` of the target folder: about five minutes
-//! the first time, and again when a source of the guest has changed.
+//! Compiles the guest to WebAssembly and that to machine code: about five minutes the first time, and again when a source of the
+//! guest has changed. The folder `component` of the target folder has the results for other uses.
 
 use std::process::ExitCode;
 
-use toolgate_bake::{Workspace, WorkspaceError, bake};
+use toolgate_bake::{Workspace, WorkspaceError, build_script};
 
 const GUEST: &str = "toolgate-guest";
 
 fn main() -> ExitCode {
-    match build() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("cargo::error={error}");
-            ExitCode::FAILURE
-        }
-    }
+    build_script(build)
 }
 
 fn build() -> Result<(), WorkspaceError> {
-    println!("cargo::rerun-if-changed=build.rs");
     let workspace = Workspace::of_build_script();
-    let folder = workspace.target("component");
     workspace.compile(&[GUEST])?;
-    bake(&workspace.module(GUEST), &folder)?;
+    let folder = workspace.bake(GUEST, "component")?;
     println!("cargo::rustc-env=TOOLGATE_GUEST_DIR={}", folder.display());
     Ok(())
 }

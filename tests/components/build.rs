@@ -2,28 +2,21 @@
 
 use std::process::ExitCode;
 
-use toolgate_bake::{Workspace, WorkspaceError, bake};
+use toolgate_bake::{Workspace, WorkspaceError, build_script};
 
 /// The guest is among them, so that what they share has the same features as in its own build and is compiled once.
 const CRATES: &[&str] =
     &["toolgate-guest", "toolgate-test-guest", "toolgate-test-plugin", "toolgate-test-speed", "toolgate-test-tracker"];
 
 fn main() -> ExitCode {
-    match build() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            println!("cargo::error={error}");
-            ExitCode::FAILURE
-        }
-    }
+    build_script(build)
 }
 
 fn build() -> Result<(), WorkspaceError> {
-    println!("cargo::rerun-if-changed=build.rs");
     let workspace = Workspace::of_build_script();
     workspace.compile(CRATES)?;
     for name in ["test-guest", "test-plugin"] {
-        bake(&workspace.module(&format!("toolgate-{name}")), &workspace.target(name))?;
+        workspace.bake(&format!("toolgate-{name}"), name)?;
     }
     println!("cargo::rustc-env=TOOLGATE_TARGET_DIR={}", workspace.target("").display());
     Ok(())

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use toolgate_shell::{
-    Command, Effect, EffectKind, FileAction, FileOracle, Joiner, Named, Presence, Runs, Script, Span, Value, Why, Word,
+    Command, Effect, EffectKind, FileAction, FileOracle, Joiner, Named, Presence, ProgramWords, Runs, Script, Span,
+    Value, Why, Word,
 };
 
 use super::glob::{in_plain_words, known_part};
@@ -769,7 +770,7 @@ impl<'a> MatchInput<'a> {
             return false;
         }
         let shares = || match self.scene.look.map(|look| RepositoryLocation::of(real, look)) {
-            Some(RepositoryLocation::None) => false,
+            Some(RepositoryLocation::Outside) => false,
             Some(RepositoryLocation::At(repository)) => !is_named(self.scene.map.place(&repository)),
             Some(RepositoryLocation::Unknown) | None => true,
         };
@@ -1134,24 +1135,47 @@ fn makes_around(command: &Command, folder: &str, fits: impl Fn(&Effect, &Command
 /// Whether a command makes a folder, or one around it, a worktree of a repository that was there before, or may: such a worktree
 /// shares stashes and branches with it, and so does a copy of one.
 fn brings_worktree(command: &Command, folder: &str) -> bool {
-    if command.program() == Some("git") {
-        let separates = || command.words.iter().filter_map(Word::known).any(|word| word.starts_with("--sep"));
-        let makes = |effect: &Effect, _: &Command| effect.kind == EffectKind::Create;
-        return (adds_worktree(command) || separates()) && makes_around(command, folder, makes);
+    let own = git_subcommand(command).is_some_and(|name| matches!(name.as_str(), "clone" | "init"));
+    // `--separate-git-dir`, which may be cut short.
+    let separates = command.words.iter().any(|word| word.value.text().starts_with("--se"));
+    if own && !separates {
+        return false;
     }
-    let own = format!("{folder}/.git");
+    // A repository's own files may be told elsewhere, and stand in for those that they name.
+    let names: Vec<String> = Path::new(folder)
+        .ancestors()
+        .flat_map(|at| [".git", "commondir"].map(|name| at.join(name)))
+        .filter_map(text)
+        .collect();
     let is_told = |effect: &Effect| match &effect.path {
-        Value::Known(path) => Path::new(path).starts_with(&own),
-        path => path.may_lead_to(&own),
+        Value::Known(path) => names.iter().any(|name| Path::new(path).starts_with(name)),
+        path => names.iter().any(|name| path.may_lead_to(name)),
     };
-    makes_around(command, folder, |effect, _| effect.kind == EffectKind::Write && effect.recursive)
-        || command.effects.iter().any(|effect| is_change(effect.kind) && is_told(effect))
+    let copies = command.effects.iter().any(|effect| effect.copied);
+    makes_around(command, folder, |effect, command| match effect.kind {
+        EffectKind::Write => effect.recursive || copies,
+        EffectKind::Create => copies || git_subcommand(command).is_some(),
+        _ => false,
+    }) || command.effects.iter().any(|effect| is_change(effect.kind) && is_told(effect))
+}
+
+fn text(path: PathBuf) -> Option<String> {
+    path.into_os_string().into_string().ok()
+}
+
+/// The subcommand of git, if a command is one.
+fn git_subcommand(command: &Command) -> Option<String> {
+    if command.program() != Some("git") {
+        return None;
+    }
+    let read = ProgramWords::read("git", command.words.get(1..).unwrap_or_default());
+    Some(read.words().next().and_then(Word::known).unwrap_or_default().to_owned())
 }
 
 /// Whether it is `git worktree add`.
 pub(crate) fn adds_worktree(command: &Command) -> bool {
-    let mut words = command.words.iter().filter_map(Word::known);
-    command.program() == Some("git") && words.any(|word| word == "worktree") && words.next() == Some("add")
+    git_subcommand(command).as_deref() == Some("worktree")
+        && command.words.iter().filter_map(Word::known).skip_while(|word| *word != "worktree").nth(1) == Some("add")
 }
 
 /// Whether more than one file is meant.

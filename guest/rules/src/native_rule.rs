@@ -55,6 +55,7 @@ native_rules! {
     PipedAnswers = "git-piped-answers",
     StashElsewhere = "git-stash-elsewhere",
     UnhookedAgent = "unhooked-agent",
+    UnhookedAgentRun = "unhooked-agent-run",
     DeleteTag = "git-delete-tag",
     DiscardPaths = "git-discard-paths",
     DiscardFile = "git-discard-file",

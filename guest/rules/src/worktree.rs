@@ -46,8 +46,8 @@ impl Worktree {
 /// Where the repository of a folder is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RepositoryLocation {
-    /// The folder is in none.
-    None,
+    /// It is in none.
+    Outside,
     /// This is the folder of the repository's own files.
     At(String),
     /// The files do not say, or what they say is not confirmed there: git may follow it all the same.
@@ -59,6 +59,10 @@ impl RepositoryLocation {
     pub(crate) fn of(folder: &str, look: &dyn FileOracle) -> Self {
         let mut at = folder;
         for _ in 0..LEVELS {
+            // What `commondir` names is shared. A folder may be a repository's own without being called `.git`.
+            if look.look(&absolute("commondir", at)) != Presence::Absent {
+                return RepositoryLocation::Unknown;
+            }
             match look.look(&absolute(".git", at)) {
                 Presence::Absent => {}
                 Presence::Folder if look.look(&absolute(".git/commondir", at)) != Presence::Absent => {
@@ -73,7 +77,7 @@ impl RepositoryLocation {
                 Presence::Other | Presence::Unknown => return RepositoryLocation::Unknown,
             }
             at = match at.rsplit_once('/') {
-                None | Some(("", "")) => return RepositoryLocation::None,
+                None | Some(("", "")) => return RepositoryLocation::Outside,
                 Some(("", _)) => "/",
                 Some((above, _)) => above,
             };

@@ -251,7 +251,7 @@ fn uncommitted_work_is_not_lost_unasked() {
     let there = serde_json::json!({
         "files": (["", ".git/HEAD", "README.md", "Makefile", "package.json", "notes.txt", "notes.md", "debug.log", ".env", "src/engine.py", "src/b.py",
             "src/c.py", "src/untracked.py", "lib/x.sh", "lib/y.sh", "build/o", "node_modules/m/i.js"].map(at)
-            .into_iter().chain(["/tmp/own/.git/HEAD", "/tmp/common/.git/commondir"].map(str::to_owned))
+            .into_iter().chain(["/tmp/own/.git/HEAD", "/tmp/common/.git/commondir", "/tmp/bare/commondir"].map(str::to_owned))
             .collect::<Vec<_>>()),
         "links": {"/tmp/p": WORKSPACE},
         // A worktree of the repository, and a copy of it.

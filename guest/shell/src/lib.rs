@@ -114,6 +114,6 @@ pub use patch::patch;
 pub use program_words::{Operand, ProgramWords};
 pub use shared::{Empty, Shared};
 pub use succession::Succession;
-pub use toolgate_shell_syntax::path::absolute;
+pub use toolgate_shell_syntax::path::{absolute, is_within};
 pub use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 pub use tracker::{Modifier, NameTaken, Scope, Snapshot, Subshell, Tracker, Trackers};

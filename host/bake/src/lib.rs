@@ -18,4 +18,4 @@ mod workspace;
 pub use memory::{Memory, Unfit};
 pub use order::Used;
 pub use recipe::{BakeError, componentize, precompile, snapshot, used};
-pub use workspace::{Baked, Workspace, WorkspaceError, bake};
+pub use workspace::{Baked, Workspace, WorkspaceError, bake, build_script};

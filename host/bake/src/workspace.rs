@@ -1,14 +1,15 @@
 //! For build scripts: compiles crates of this workspace to WebAssembly, and leaves what becomes of them in the target folder.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus};
 
 use toolgate_host::Digest;
 
 use crate::recipe::{BakeError, componentize, precompile, snapshot, used};
 
-/// What cargo tells a build script of its own crate, and what is wrong for another one.
-const OF_THE_SCRIPT: &[&str] = &[
+/// Variables that cargo and rustup set for a build script, and that are wrong for another build. Without `RUSTUP_TOOLCHAIN` the
+/// toolchain is the one of `rust-toolchain.toml`, which has the target, whatever compiles the program.
+const SET_BY_CARGO: &[&str] = &[
     "CARGO_ENCODED_RUSTFLAGS",
     "CARGO_MANIFEST_DIR",
     "CARGO_MANIFEST_PATH",
@@ -22,7 +23,23 @@ const OF_THE_SCRIPT: &[&str] = &[
     "RUSTC_LINKER",
     "RUSTC_WORKSPACE_WRAPPER",
     "RUSTDOC",
+    "RUSTUP_TOOLCHAIN",
     "TARGET",
+];
+
+/// What is made of a module: the component, its machine code, what its memory holds when it starts, the digests of these.
+const FILES: [&str; 4] = ["guest.wasm", "guest.cwasm", "guest.memory", "guest.rs"];
+
+/// Says what the files beside it were made of, and by which recipe.
+const STAMP: &str = "made-of";
+
+/// The sources of the recipe.
+const RECIPE: &[&str] = &[
+    include_str!("everyday.rs"),
+    include_str!("memory.rs"),
+    include_str!("order.rs"),
+    include_str!("recipe.rs"),
+    include_str!("workspace.rs"),
 ];
 
 /// Why there is no component.
@@ -57,6 +74,7 @@ pub enum WorkspaceError {
 pub struct Workspace {
     root: PathBuf,
     target: PathBuf,
+    out: PathBuf,
 }
 
 impl Workspace {
@@ -66,16 +84,45 @@ impl Workspace {
     /// Where it is no build script that asks.
     pub fn of_build_script() -> Self {
         let folder = |name: &str| PathBuf::from(std::env::var_os(name).expect("cargo sets it for build scripts"));
-        // TARGET/PROFILE/build/CRATE/out
         let out = folder("OUT_DIR");
-        let target = out.ancestors().nth(4).expect("cargo's folders").to_owned();
+        // Cargo marks the folder, for backups. Below it are a profile, or a target and a profile.
+        let marked = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+        let target = marked.unwrap_or(&out).to_owned();
         let root = folder("CARGO_MANIFEST_DIR").join("../..");
-        Workspace { root: root.canonicalize().unwrap_or(root), target }
+        Workspace { root: root.canonicalize().unwrap_or(root), target, out }
     }
 
     /// A folder below the target folder.
     pub fn target(&self, name: &str) -> PathBuf {
         self.target.join(name)
+    }
+
+    /// Makes of the module of a crate what ships, in the folder of this name below the target folder, with copies in the build
+    /// script's own folder, which no other build writes to. Answers that folder.
+    pub fn bake(&self, name: &str, folder: &str) -> Result<PathBuf, WorkspaceError> {
+        let (module, folder) = (self.module(name), self.target(folder));
+        let own = self.out.join("baked");
+        let stamp = Digest::of(&[read(&module)?, read(&self.root.join("Cargo.lock"))?].concat()).sha256;
+        let stamp = format!("{stamp} {}", Digest::of(RECIPE.concat().as_bytes()).sha256);
+        let is_done = |folder: &Path| std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|text| text == stamp);
+        // Clippy, another profile and other features have folders of their own, and the same module.
+        if !is_done(&own) && is_done(&folder) {
+            for name in FILES {
+                replace(&own, name, &read(&folder.join(name))?)?;
+            }
+            // Another build may have replaced some of them in between.
+            if is_done(&folder) && is_whole(&own) {
+                replace(&own, STAMP, stamp.as_bytes())?;
+            }
+        }
+        if !is_done(&own) {
+            bake(&module, &own)?;
+            replace(&own, STAMP, stamp.as_bytes())?;
+        }
+        for name in FILES.into_iter().chain([STAMP]) {
+            replace(&folder, name, &read(&own.join(name))?)?;
+        }
+        Ok(own)
     }
 
     /// Compiles crates to modules, in the profile for them, and has the build script run again when their sources change. Cargo's
@@ -87,7 +134,7 @@ impl Workspace {
         command.args(crates.iter().flat_map(|name| ["-p", *name]));
         command.arg("--target-dir").arg(&self.target).current_dir(&self.root);
         let is_of_the_script = |name: &str| {
-            OF_THE_SCRIPT.contains(&name)
+            SET_BY_CARGO.contains(&name)
                 || ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PKG_"].iter().any(|start| name.starts_with(start))
         };
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_the_script)) {
@@ -117,7 +164,8 @@ impl Workspace {
     fn watch(&self, list: &Path) -> Result<(), WorkspaceError> {
         let text = std::fs::read_to_string(list).map_err(failed(list))?;
         let mut manifests: Vec<PathBuf> = Vec::new();
-        for source in listed(&text) {
+        // What is made on the way is newer than this script's start, and made of what is listed.
+        for source in listed(&text).into_iter().filter(|source| !source.starts_with(&self.target)) {
             println!("cargo::rerun-if-changed={}", source.display());
             let manifest = source.ancestors().map(|folder| folder.join("Cargo.toml")).find(|path| path.is_file());
             manifests.extend(manifest.filter(|path| !manifests.contains(path)));
@@ -155,6 +203,63 @@ pub struct Baked {
     pub functions: (usize, usize),
 }
 
+/// What a build script does, and how it fails.
+pub fn build_script(build: fn() -> Result<(), WorkspaceError>) -> ExitCode {
+    println!("cargo::rerun-if-changed=build.rs");
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("cargo::error={error}");
+            ExitCode::FAILURE
+        }
+    }
+
+    #[test]
+    fn files_are_replaced_whole_and_belong_together() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (code, memory, component) = (b"code".to_vec(), b"memory".to_vec(), b"component".to_vec());
+        let digests = format!(
+            "{} {}",
+            Digest::of(&component).sha256,
+            Digest::of(&[code.clone(), memory.clone()].concat()).sha256
+        );
+        for (name, content) in FILES.into_iter().zip([&component, &code, &memory, &digests.into_bytes()]) {
+            assert!(!is_whole(folder.path()), "{name} is missing");
+            replace(folder.path(), name, content).expect("it is written");
+        }
+        assert!(is_whole(folder.path()));
+        replace(folder.path(), "guest.memory", b"of another build").expect("it is written");
+        assert!(!is_whole(folder.path()));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), FILES.len(), "nothing else is left");
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, WorkspaceError> {
+    std::fs::read(path).map_err(failed(path))
+}
+
+/// Puts a file into a folder at once, so that no other build reads a part of it. One with this content is left alone, so that nothing
+/// is built again for it.
+fn replace(folder: &Path, name: &str, content: &[u8]) -> Result<(), WorkspaceError> {
+    let path = folder.join(name);
+    if std::fs::read(&path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    let new = folder.join(format!(".{name}.{}", std::process::id()));
+    std::fs::write(&new, content).map_err(failed(&new))?;
+    std::fs::rename(&new, &path).map_err(failed(&path))
+}
+
+/// Whether the files of a folder belong together, by the digests among them.
+fn is_whole(folder: &Path) -> bool {
+    let file = |name: &str| std::fs::read(folder.join(name)).unwrap_or_default();
+    let text = String::from_utf8(file("guest.rs")).unwrap_or_default();
+    let machine = Digest::of(&[file("guest.cwasm"), file("guest.memory")].concat());
+    let component = Digest::of(&file("guest.wasm"));
+    text.contains(&machine.sha256) && text.contains(&component.sha256)
+}
+
 /// Makes of a module or component what ships. Writes `guest.wasm`, the component; `guest.cwasm`, its machine code; `guest.memory`,
 /// what its memory holds when it starts; and `guest.rs`, their digests and where that memory begins.
 pub fn bake(module: &Path, folder: &Path) -> Result<Baked, WorkspaceError> {
@@ -165,25 +270,14 @@ pub fn bake(module: &Path, folder: &Path) -> Result<Baked, WorkspaceError> {
     let (code, memory) = precompile(&component, &used)?;
     let of = Digest::of(&component);
     let machine = Digest::of(&[code.as_slice(), &memory.bytes].concat());
-    std::fs::create_dir_all(folder).map_err(failed(folder))?;
     let digests = format!(
         "const COMPONENT: (&str, u64) = (\"{}\", {});\nconst MACHINE_SHA256: &str = \"{}\";\n\
          const MEMORY_START: usize = {};\n",
         of.sha256, of.bytes, machine.sha256, memory.start
     );
-    let files: [(&str, &[u8]); 4] = [
-        ("guest.wasm", &component),
-        ("guest.cwasm", &code),
-        ("guest.memory", &memory.bytes),
-        ("guest.rs", digests.as_bytes()),
-    ];
-    for (name, content) in files {
-        let path = folder.join(name);
-        // One that has this content already is left alone, so that nothing is built again for it.
-        if std::fs::read(&path).is_ok_and(|old| old == content) {
-            continue;
-        }
-        std::fs::write(&path, content).map_err(failed(&path))?;
+    let contents: [&[u8]; 4] = [&component, &code, &memory.bytes, digests.as_bytes()];
+    for (name, content) in FILES.into_iter().zip(contents) {
+        replace(folder, name, content)?;
     }
     Ok(Baked { component: of.bytes, code: code.len(), memory: memory.bytes.len(), functions: used.count() })
 }
@@ -203,5 +297,24 @@ mod tests {
         for (text, sources) in cases {
             assert_eq!(listed(text), sources.iter().map(PathBuf::from).collect::<Vec<_>>(), "{text}");
         }
+    }
+
+    #[test]
+    fn files_are_replaced_whole_and_belong_together() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (code, memory, component) = (b"code".to_vec(), b"memory".to_vec(), b"component".to_vec());
+        let digests = format!(
+            "{} {}",
+            Digest::of(&component).sha256,
+            Digest::of(&[code.clone(), memory.clone()].concat()).sha256
+        );
+        for (name, content) in FILES.into_iter().zip([&component, &code, &memory, &digests.into_bytes()]) {
+            assert!(!is_whole(folder.path()), "{name} is missing");
+            replace(folder.path(), name, content).expect("it is written");
+        }
+        assert!(is_whole(folder.path()));
+        replace(folder.path(), "guest.memory", b"of another build").expect("it is written");
+        assert!(!is_whole(folder.path()));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), FILES.len(), "nothing else is left");
     }
 }

@@ -4,7 +4,7 @@
 use toolgate_guard_tests::cases::Intent;
 use toolgate_guard_tests::disguise::DISGUISES;
 use toolgate_guard_tests::label::What;
-use toolgate_guard_tests::sandbox::Sandbox;
+use toolgate_guard_tests::sandbox::{Error, Sandbox};
 use toolgate_guard_tests::truth::{self, Effect, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
 use toolgate_test_support::skip::missing;
@@ -17,7 +17,13 @@ const VOID: f64 = 5.0;
 /// None if there is no sandbox here; the test is then skipped.
 #[track_caller]
 fn sandbox() -> Option<Sandbox> {
-    Sandbox::open().map_err(|error| missing("bubblewrap", error)).ok()
+    match Sandbox::open() {
+        Err(error @ Error::Missing(..)) => {
+            missing("bubblewrap", error);
+            None
+        }
+        other => Some(other.expect("a sandbox")),
+    }
 }
 
 #[test]

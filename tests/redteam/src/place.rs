@@ -29,14 +29,8 @@ const RECORDED: &[&str] = &[
 
 /// The command under test: what `TOOLGATE_PROGRAM` names, else what the build left.
 pub fn program() -> PathBuf {
-    std::env::var_os("TOOLGATE_PROGRAM").map_or_else(
-        || {
-            let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-            let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
-            target.join("release/toolgate")
-        },
-        PathBuf::from,
-    )
+    std::env::var_os("TOOLGATE_PROGRAM")
+        .map_or_else(|| toolgate_test_components::target().join("release/toolgate"), PathBuf::from)
 }
 
 /// Adds to a sandbox what is special here, the command among it. `tools` is a folder that outlives it.

@@ -9,7 +9,7 @@ use toolgate_redteam::place;
 use toolgate_redteam::play::{self, Played, Result};
 use toolgate_redteam::recipe::Recipes;
 use toolgate_redteam::tally::{Tally, told};
-use toolgate_test_sandbox::sandbox::Sandbox;
+use toolgate_test_sandbox::sandbox::{Error, Sandbox};
 use toolgate_test_support::skip::{missing, skip};
 
 /// How many sessions, of all kinds together.
@@ -23,7 +23,13 @@ const KNOWN: &str = include_str!("../known.txt");
 /// The place, with the folder that its tools are in. None if it cannot be had here; the test is then skipped.
 #[track_caller]
 fn sandbox(program: &Path) -> Option<(Sandbox, TempDir)> {
-    let sandbox = Sandbox::open().map_err(|error| missing("bubblewrap", error)).ok()?;
+    let sandbox = match Sandbox::open() {
+        Err(error @ Error::Missing(..)) => {
+            missing("bubblewrap", error);
+            return None;
+        }
+        other => other.expect("a sandbox"),
+    };
     let tools = tempfile::tempdir().expect("a folder for temporary files");
     Some((place::dress(sandbox, program, tools.path()).expect("the home folder"), tools))
 }

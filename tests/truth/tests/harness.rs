@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgate_test_support::skip::missing;
 use toolgate_truth::Kind::{Append, Create, Delete, Link, Mode, Move, Read, Write};
 use toolgate_truth::drive::{self, Options};
+use toolgate_truth::sandbox::Error;
 use toolgate_truth::tree::{HOME, WORK};
 use toolgate_truth::{Check, Harness, Kind, Place, Predicted, PredictedEffect, Prediction, Report, Runs};
 use toolgate_truth::{generate, mirror, scripts, trap};
@@ -107,7 +108,13 @@ fn wrong(report: &Report) -> BTreeMap<Check, usize> {
 /// None if there is no way to run scripts safely here; the test is then skipped.
 #[track_caller]
 fn harness() -> Option<Harness> {
-    Harness::open().map_err(|error| missing("strace", error)).ok()
+    match Harness::open() {
+        Err(error @ (Error::Missing(..) | Error::NoWay(_))) => {
+            missing("strace", error);
+            None
+        }
+        other => Some(other.unwrap_or_else(|error| panic!("{error}"))),
+    }
 }
 
 #[test]

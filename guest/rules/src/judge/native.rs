@@ -61,7 +61,9 @@ pub(super) fn agrees(
     subject.reaches(DependsOn::Text);
     match native {
         NativeRule::StashElsewhere if !refs::is_of_other_repository(subject) => Err(Mismatch::Code),
-        NativeRule::UnhookedAgent if hook_files::is_hooked(subject, world) => Err(Mismatch::Code),
+        NativeRule::UnhookedAgent | NativeRule::UnhookedAgentRun if hook_files::is_hooked(subject, world) => {
+            Err(Mismatch::Code)
+        }
         NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
         NativeRule::RemoveChanged if !changed::loses(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::ReverseShell if probes::is_probe(subject, source) => Err(Mismatch::Code),

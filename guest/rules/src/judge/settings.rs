@@ -19,11 +19,11 @@ use crate::world::{GuardHost, Tracked};
 const RULES: &[&str] = &[".toolgate.yaml", ".toolgate.yml", "toolgate.yaml", "damage-control-rules.yaml"];
 
 /// Settings of an agent that has its hooks in a file of another one's form.
-const OTHERS: &[&str] = &[".qwen/settings.json"];
+const FOREIGN_SETTINGS: &[&str] = &[".qwen/settings.json"];
 
 /// Files below a project's root, and whether they only count where Toolgate is named in them.
 fn all() -> impl Iterator<Item = (&'static str, bool)> {
-    let hooks = AGENTS.iter().flat_map(|agent| agent.project).chain(OTHERS);
+    let hooks = AGENTS.iter().flat_map(|agent| agent.project).chain(FOREIGN_SETTINGS);
     RULES.iter().map(|file| (*file, false)).chain(hooks.map(|file| (*file, true)))
 }
 

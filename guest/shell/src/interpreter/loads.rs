@@ -157,7 +157,10 @@ impl Interpreter<'_> {
             Some(name) => (Some(name), at + 1),
             None => (arguments.get(at + 1).and_then(Word::known), at + 2),
         };
-        let (Some(name), Some(rest), true) = (name, arguments.get(rest..), before) else { return Vec::new() };
+        if !before {
+            return main_of_folder(arguments, state);
+        }
+        let (Some(name), Some(rest)) = (name, arguments.get(rest..)) else { return Vec::new() };
         if name == "runpy" {
             let module = rest.iter().filter(|word| !word.text().starts_with('-'));
             let words: Vec<Word> = std::iter::once(Word::new("-m", span)).chain(module.cloned()).collect();

@@ -1,6 +1,6 @@
 //! Files that `mv` loses: each of several is moved onto the same name, or they are moved into a folder that is removed then.
 
-use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Value, Why};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Value, Why, is_within};
 
 use super::uncommitted::Listed;
 use crate::call::Field;
@@ -8,7 +8,7 @@ use crate::glob;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
-use crate::path_zone::{is_made_again, is_temporary};
+use crate::path_zone::{is_made_again, is_product, is_temporary};
 use crate::world::{GuardHost, Tracked};
 
 impl Evaluation<'_> {
@@ -41,9 +41,10 @@ impl Evaluation<'_> {
             let stays = |moved: &str| still_there(moved) && found(moved) && !is_moved_out(subject, moved);
             let mut had = || {
                 let mut moved = earlier.iter().filter(|moved| is_within(moved, folder) && stays(moved));
-                // Of a folder git tells nothing if it ignores it as a whole.
+                // Of a folder git tells nothing if it ignores it as a whole, as it does in what builds make.
                 let is_folder = |moved: &str| look.is_some_and(|look| look.look(moved) == Presence::Folder);
-                moved.any(|moved| is_folder(moved) || world.tracked(moved) != Some(Tracked::Held))
+                let is_ignored = |moved: &str| is_folder(moved) && moved.split('/').any(is_product);
+                moved.any(|moved| is_ignored(moved) || world.tracked(moved) != Some(Tracked::Held))
             };
             let removes = effect.kind == EffectKind::Delete
                 && !folder.is_empty()
@@ -104,11 +105,6 @@ fn is_piled(subject: &MatchInput<'_>, from: &Effect, to: &Effect, look: Option<&
             Value::Known(_) => false,
         };
     one_of_many || earlier().any(again)
-}
-
-/// Whether a path is a folder, or in it.
-fn is_within(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether an earlier command moves to this folder, or into it, what no build makes again.

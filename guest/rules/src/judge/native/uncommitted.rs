@@ -1,7 +1,10 @@
 //! Changes that no commit has, in files that a command removes or empties and nobody names: by a glob, by the list that another
 //! program prints. And in files over which git prints what is committed.
 
-use toolgate_shell::{Command, Effect, EffectKind, ProgramWords, RedirectKind, Runs, Span, Value, Why, Word, absolute};
+use toolgate_shell::{
+    Command, Effect, EffectKind, Presence, ProgramWords, RedirectKind, Runs, Span, Value, Why, Word, absolute,
+    is_within,
+};
 
 use super::listed::{REMOVERS, printed_by};
 use crate::call::Field;
@@ -137,7 +140,7 @@ fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost
             writes_nothing(subject, effect)
                 || prints_committed(subject, effect)
                 || edits_to_nothing(command)
-                || (effect.recursive || matches!(effect.path, Value::Pattern(_))) && copies_worktree(subject, world)
+                || is_copied(subject.command, effect) && copies_worktree(subject, effect, world)
         }
         _ => false,
     };
@@ -214,24 +217,35 @@ fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
     }
 }
 
-/// Whether a command copies from a worktree, in which the files are as they were committed: one that the text has added, or one that
-/// is there.
-fn copies_worktree(subject: &MatchInput<'_>, world: &mut dyn GuardHost) -> bool {
+/// Whether an effect is that of a copy: onto a file, into a folder, or out of an archive that another program prints.
+fn is_copied(command: &Command, effect: &Effect) -> bool {
+    effect.recursive || matches!(effect.path, Value::Pattern(_)) || command.effects.iter().any(|effect| effect.copied)
+}
+
+/// Whether a command copies from another worktree, in which the files are as they were committed: one that the text has added, a
+/// clone that it has made, or one that is there.
+fn copies_worktree(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
     let look = world.look();
     let earlier = || subject.script().commands[..subject.index].iter().filter(|command| adds_worktree(command));
-    let is_worktree = |folder: &str| {
-        let added = |effect: &Effect| effect.kind == EffectKind::Create && effect.path.known() == Some(folder);
-        earlier().any(|command| command.effects.iter().any(added))
-            || look.as_deref().is_some_and(|look| worktree::says_elsewhere(folder, look))
+    let added = |folder: &str| {
+        let makes = |effect: &Effect| effect.kind == EffectKind::Create && effect.path.known() == Some(folder);
+        earlier().any(|command| command.effects.iter().any(makes))
+    };
+    let there = |folder: &str| look.as_deref().is_some_and(|look| worktree::says_elsewhere(folder, look));
+    let is_top = |folder: &str| {
+        let own = absolute(".git", folder);
+        added(folder) || look.as_deref().is_some_and(|look| look.look(&own) != Presence::Absent)
+    };
+    // The nearest one around; it is not the one that is copied to.
+    let is_worktree = |path: &str| {
+        let path = path.trim_end_matches(['/', '.']);
+        let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]).filter(|folder| !folder.is_empty());
+        let top = std::iter::once(path).chain(above).find(|folder| is_top(folder));
+        top.is_some_and(|top| (added(top) || there(top)) && !is_within(effect.path.text(), top))
     };
     let commands = subject.pipeline().0.into_iter().chain([subject.command]);
     let read = commands.flat_map(|command| &command.effects).filter(|effect| effect.kind == EffectKind::Read);
-    let mut paths = read.filter_map(|effect| effect.path.known());
-    paths.any(|path| {
-        let path = path.trim_end_matches(['/', '.']);
-        let around = path.match_indices('/').map(|(at, _)| &path[..at]).filter(|folder| !folder.is_empty());
-        around.chain([path]).any(is_worktree)
-    })
+    read.filter_map(|effect| effect.path.known()).any(is_worktree)
 }
 
 /// Whether an editor in place prints no line of a file: `sed -n -i ''`, `perl -ni -e 0`.

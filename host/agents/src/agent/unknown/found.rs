@@ -5,9 +5,9 @@ use toolgate_host::Field;
 use toolgate_names::words_of;
 
 use super::vocabulary::{
-    ARGUMENT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, EITHER, FILE_KEYS, FOLDER_KEYS, INPUT_KEYS,
-    LANGUAGE_KEYS, NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS,
-    URL_KEYS, is, is_deed, is_path, is_removal, is_target, looks_like_path, runner,
+    ARGUMENT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, FILE_KEYS, FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS,
+    NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS,
+    UNSAID_LANGUAGES, URL_KEYS, is, is_deed, is_path, is_removal, is_target, looks_like_path, runner,
 };
 use crate::agent::row::{files_of, place_below as below};
 use crate::text::quoted;
@@ -213,7 +213,7 @@ impl Found {
         let said = texts(LANGUAGE_KEYS).next().map(|(_, language)| language);
         let runners: Vec<&str> = match said {
             Some(language) => runner(language).into_iter().collect(),
-            None => self.language.map_or_else(|| EITHER.to_vec(), |language| vec![language]),
+            None => self.language.map_or_else(|| UNSAID_LANGUAGES.to_vec(), |language| vec![language]),
         };
         for runner in runners.into_iter().filter(|_| self.evaluates) {
             self.commands.extend(texts(CODE_KEYS).map(|(key, text)| field(key, runner, text)));

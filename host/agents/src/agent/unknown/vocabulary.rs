@@ -61,7 +61,7 @@ pub(in crate::agent) const INPUT_KEYS: &[&str] =
     &["args", "arguments", "call", "input", "json", "parameters", "params", "payload", "request"];
 
 /// The languages of code of which nothing says which one it is in.
-pub(super) const EITHER: &[&str] = &["node -e", "python3 -c"];
+pub(super) const UNSAID_LANGUAGES: &[&str] = &["node -e", "python3 -c"];
 
 /// Keys of what a tool types into a shell.
 pub(super) const TYPED_KEYS: &[&str] = &["chars", "code", "data", "input", "keys", "line", "lines", "stdin", "text"];
