@@ -84,6 +84,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use serde_json::json;
+    use toolgate_commands::Takes;
 
     use super::*;
 
@@ -167,6 +168,7 @@ mod tests {
         ("curl -u GH https://h", "curl -u # https://h"),
         ("curl -u \"a\nGH\" https://h", "curl -u \"a\n#\" https://h"),
         ("docker build --secret id=GH .", "docker build --secret id=# ."),
+        ("az --acquire-policy-token login -p hunter2", "az --acquire-policy-token # -p #"),
         // No command is hidden behind a name.
         ("echo token: ; rm -rf ~", "echo token: ; rm -rf ~"),
         ("bash -c 'echo token: x; rm -rf ~'", "bash -c 'echo token: #; rm -rf ~'"),
@@ -239,12 +241,15 @@ mod tests {
         let (mut tried, mut wrong) = (0, Vec::new());
         for row in toolgate_commands::secrets() {
             let blank = if row.separate { " " } else { "" };
-            let secret = format!("{}{blank}{}hunter2", row.option, row.before);
+            // `user:secret`
+            let name = if row.before.is_empty() { "" } else { "name" };
+            let secret = format!("{}{blank}{name}{}hunter2", row.option, row.before);
             let afters = if row.after.is_empty() { &[""] } else { row.after };
             for spec in row.programs.iter().filter_map(|program| toolgate_commands::find(program)) {
                 for option in spec.options.iter().filter(|option| !option.last) {
                     let dashes = if option.name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
-                    let value = if option.takes.next() { " 5s" } else { "" };
+                    let count = if let Takes::Next(count) = option.takes { count } else { option.takes.next().into() };
+                    let value = " 5s".repeat(count.into());
                     for after in afters {
                         tried += 1;
                         let text = format!("{} {dashes}{}{value} {after} {secret}", spec.names[0], option.name);

@@ -85,9 +85,7 @@ impl Workspace {
     pub fn of_build_script() -> Self {
         let folder = |name: &str| PathBuf::from(std::env::var_os(name).expect("cargo sets it for build scripts"));
         let out = folder("OUT_DIR");
-        // Cargo marks the folder, for backups. Below it are a profile, or a target and a profile.
-        let marked = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
-        let target = marked.unwrap_or(&out).to_owned();
+        let target = target_folder(&out, &std::env::var("TARGET").unwrap_or_default());
         let root = folder("CARGO_MANIFEST_DIR").join("../..");
         Workspace { root: root.canonicalize().unwrap_or(root), target, out }
     }
@@ -183,6 +181,14 @@ fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> WorkspaceError {
     move |error| WorkspaceError::File { path, error }
 }
 
+/// Cargo's target folder, in which a build script for this target has its own: `FOLDER/PROFILE/build/CRATE/out`, or
+/// `FOLDER/TARGET/PROFILE/build/CRATE/out`.
+fn target_folder(out: &Path, target: &str) -> PathBuf {
+    let above = out.ancestors().nth(4).unwrap_or(out);
+    let is_of_target = above.file_name().is_some_and(|name| name == target);
+    above.parent().filter(|_| is_of_target).unwrap_or(above).to_owned()
+}
+
 /// The sources in cargo's list of what a result was made of: `RESULT: SOURCE SOURCE`, with a backslash before a space in a name.
 fn listed(text: &str) -> Vec<PathBuf> {
     let sources = text.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
@@ -211,6 +217,18 @@ pub fn build_script(build: fn() -> Result<(), WorkspaceError>) -> ExitCode {
         Err(error) => {
             println!("cargo::error={error}");
             ExitCode::FAILURE
+        }
+    }
+
+    #[test]
+    fn the_target_folder_is_above_the_scripts_own() {
+        let cases = [
+            ("/r/target/release/build/a-1/out", "/r/target"),
+            ("/r/target/x86_64-unknown-linux-musl/release/build/a-1/out", "/r/target"),
+            ("/t/debug/build/a-1/out", "/t"),
+        ];
+        for (out, target) in cases {
+            assert_eq!(target_folder(Path::new(out), "x86_64-unknown-linux-musl"), Path::new(target), "{out}");
         }
     }
 

@@ -81,12 +81,26 @@ impl<'a> Scan<'a> {
         if let Some(next) = self.option(word, start, end) {
             return next;
         }
+        self.note(word);
+        if !says_secret(word) {
+            return end;
+        }
+        let next = self.named(word, before, end);
+        // Such an option may be a flag, and what follows it the command's: `az --acquire-policy-token login -p SECRET`.
+        if word.starts_with('-') {
+            let text: &'a str = self.text;
+            text[end..next].split_whitespace().for_each(|word| self.note(word));
+        }
+        next
+    }
+
+    /// Remembers a word that some row asks for.
+    fn note(&mut self, word: &'a str) {
         let asked_for = |row: &Secret| row.programs.contains(&word) || row.after.contains(&word);
         if self.command.len() < 8 && !self.command.contains(&word) && toolgate_commands::secrets().iter().any(asked_for)
         {
             self.command.push(word);
         }
-        if says_secret(word) { self.named(word, before, end) } else { end }
     }
 
     /// An option that takes a secret because of the program that it is given to.
