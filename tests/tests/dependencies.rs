@@ -220,28 +220,39 @@ fn every_crate_has_its_line() {
 #[test]
 fn a_verdict_needs_no_compiler() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let needs = |arguments: &[&str]| -> BTreeSet<String> {
+    // Of a package that depends on it, as an embedder's does: in this workspace it has the features that anything in it asks for.
+    let needs = |package: &str, folder: &str, features: &str| -> BTreeSet<String> {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let path = root().join(folder);
+        let manifest = format!(
+            "[package]\nname = \"embedder\"\nedition = \"2024\"\n\n[dependencies]\n{package} = {{ path = {path:?}, {features} }}\n"
+        );
+        std::fs::write(scratch.path().join("Cargo.toml"), manifest).expect("written");
+        std::fs::copy(root().join("Cargo.lock"), scratch.path().join("Cargo.lock")).expect("copied");
+        std::fs::create_dir(scratch.path().join("src")).expect("a folder");
+        std::fs::write(scratch.path().join("src/lib.rs"), "").expect("written");
         let mut command = Command::new(&cargo);
-        command.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none"]);
-        let output = command.args(arguments).current_dir(root()).output().expect("cargo");
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        command.args(["tree", "--offline", "--edges", "normal", "--prefix", "none"]);
+        let output = command.current_dir(scratch.path()).output().expect("cargo");
+        assert!(output.status.success(), "{package}: {}", String::from_utf8_lossy(&output.stderr));
         let lines = String::from_utf8(output.stdout).expect("text");
         lines.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
     };
-    let verdict = needs(&["--package", "toolgate-host", "--no-default-features"]);
+    const NONE: &str = "default-features = false";
+    let verdict = needs("toolgate-host", "host", NONE);
     let without = ["cranelift-codegen", "notify", "rayon", "toolgate-capabilities", "unicode-width", "wasmtime-wasi"];
     let wrong: Vec<String> = without.iter().filter(|name| verdict.contains(**name)).map(ToString::to_string).collect();
     none("a verdict needs", &wrong);
-    for package in ["toolgate-builtin", "toolgate-capabilities"] {
-        let found = needs(&["--package", package, "--no-default-features"]);
+    for (package, folder) in [("toolgate-builtin", "host/builtin"), ("toolgate-capabilities", "host/capabilities")] {
+        let found = needs(package, folder, NONE);
         let wrong: Vec<&&str> =
             ["cranelift-codegen", "wasmtime-wasi"].iter().filter(|name| found.contains(**name)).collect();
         assert!(wrong.is_empty(), "{package} needs {wrong:?}");
     }
-    let all = needs(&["--package", "toolgate-host"]);
+    let all = needs("toolgate-host", "host", "default-features = true");
     assert!(all.contains("cranelift-codegen") && all.contains("wasmtime-wasi"), "by default both are there: {all:?}");
     assert!(verdict.len() + 60 < all.len(), "{} instead of {}", verdict.len(), all.len());
-    let git = needs(&["--package", "toolgate-capabilities", "--no-default-features", "--features", "git"]);
+    let git = needs("toolgate-capabilities", "host/capabilities", "default-features = false, features = [\"git\"]");
     assert!(!git.contains("notify"), "git needs {git:?}");
 }
 

@@ -219,37 +219,6 @@ pub fn build_script(build: fn() -> Result<(), WorkspaceError>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-
-    #[test]
-    fn the_target_folder_is_above_the_scripts_own() {
-        let cases = [
-            ("/r/target/release/build/a-1/out", "/r/target"),
-            ("/r/target/x86_64-unknown-linux-musl/release/build/a-1/out", "/r/target"),
-            ("/t/debug/build/a-1/out", "/t"),
-        ];
-        for (out, target) in cases {
-            assert_eq!(target_folder(Path::new(out), "x86_64-unknown-linux-musl"), Path::new(target), "{out}");
-        }
-    }
-
-    #[test]
-    fn files_are_replaced_whole_and_belong_together() {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        let (code, memory, component) = (b"code".to_vec(), b"memory".to_vec(), b"component".to_vec());
-        let digests = format!(
-            "{} {}",
-            Digest::of(&component).sha256,
-            Digest::of(&[code.clone(), memory.clone()].concat()).sha256
-        );
-        for (name, content) in FILES.into_iter().zip([&component, &code, &memory, &digests.into_bytes()]) {
-            assert!(!is_whole(folder.path()), "{name} is missing");
-            replace(folder.path(), name, content).expect("it is written");
-        }
-        assert!(is_whole(folder.path()));
-        replace(folder.path(), "guest.memory", b"of another build").expect("it is written");
-        assert!(!is_whole(folder.path()));
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), FILES.len(), "nothing else is left");
-    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, WorkspaceError> {
@@ -333,6 +302,18 @@ mod tests {
         assert!(is_whole(folder.path()));
         replace(folder.path(), "guest.memory", b"of another build").expect("it is written");
         assert!(!is_whole(folder.path()));
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), FILES.len(), "nothing else is left");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), FILES.len(), "only the files are left");
+    }
+
+    #[test]
+    fn the_target_folder_is_above_the_scripts_own() {
+        let cases = [
+            ("/r/target/release/build/a-1/out", "/r/target"),
+            ("/r/target/x86_64-unknown-linux-musl/release/build/a-1/out", "/r/target"),
+            ("/t/debug/build/a-1/out", "/t"),
+        ];
+        for (out, target) in cases {
+            assert_eq!(target_folder(Path::new(out), "x86_64-unknown-linux-musl"), Path::new(target), "{out}");
+        }
     }
 }
