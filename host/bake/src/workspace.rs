@@ -1,5 +1,8 @@
 //! For build scripts: compiles crates of this workspace to WebAssembly, and leaves what becomes of them in the target folder.
 
+// What a build script has to say, cargo reads from its output.
+#![allow(clippy::print_stdout)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
