@@ -386,6 +386,8 @@ impl Interpreter<'_> {
             if here { found.or(place) } else { place.filter(|place| found.is_none() || is_here(place)).or(found) };
         let place = place.or_else(|| followed_at(&path.value, &own));
         let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+        // A descriptor is the shell's own: what somebody else finds at its path is another file.
+        let place = place.filter(|place| !is_descriptor(place));
         let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
         let written = self.written_by_process(path).cloned();
         let opened = path.known().and_then(|path| opened_text(path, &own));
