@@ -222,8 +222,8 @@ fn is_copied(command: &Command, effect: &Effect) -> bool {
     effect.recursive || matches!(effect.path, Value::Pattern(_)) || command.effects.iter().any(|effect| effect.copied)
 }
 
-/// Whether a command copies from another worktree, in which the files are as they were committed: one that the text has added, a
-/// clone that it has made, or one that is there.
+/// Whether a command copies from another worktree, in which the files are as they were committed: one that the text has added, or
+/// one that is there.
 fn copies_worktree(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
     let look = world.look();
     let earlier = || subject.script().commands[..subject.index].iter().filter(|command| adds_worktree(command));
