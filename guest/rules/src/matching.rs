@@ -1164,7 +1164,7 @@ fn text(path: PathBuf) -> Option<String> {
 }
 
 /// The subcommand of git, if a command is one.
-fn git_subcommand(command: &Command) -> Option<String> {
+pub(crate) fn git_subcommand(command: &Command) -> Option<String> {
     if command.program() != Some("git") {
         return None;
     }

@@ -76,6 +76,7 @@ native_rules! {
     ShowSecretCopy = "show-secret-copy",
     SecretInCode = "secret-in-code",
     ToolLoses = "tool-loses",
+    RegistryToken = "registry-token",
 }
 
 impl NativeRule {

@@ -1,7 +1,7 @@
-//! `redteam COUNT SEED [--kind N] [--shown N] [--json FILE] [--markdown] [--unjudged] [--each] [--program FILE]`:
-//! draws COUNT sessions, puts each through the hook and runs what passes, and prints by kind what was harmed. `--shown` lists the
-//! first N of each result, `--json` writes all, `--markdown` prints the table of the threat model; `--unjudged` runs everything, which tells what does not work; `--each`
-//! takes every recipe once.
+//! `redteam COUNT SEED [--kind N] [--shown N] [--json FILE] [--markdown] [--unjudged] [--each] [--program FILE] [--kinds FOLDER]`:
+//! draws COUNT sessions, puts each through the hook and runs what passes, and prints by kind what was harmed. `--shown` lists
+//! the first N of each result, `--json` writes all, `--markdown` prints the table of the threat model; `--unjudged` runs
+//! everything, which tells what does not work; `--each` takes every recipe once; `--kinds` takes the recipes of that folder.
 
 use std::error::Error;
 use std::fs;
@@ -25,6 +25,7 @@ struct Options {
     unjudged: bool,
     each: bool,
     program: Option<PathBuf>,
+    kinds: Option<PathBuf>,
 }
 
 fn options() -> Result<Options, Box<dyn Error>> {
@@ -36,6 +37,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
             "--kind" => options.kind = Some(value()?.parse()?),
             "--shown" => options.shown = value()?.parse()?,
             "--json" => options.json = Some(value()?),
+            "--kinds" => options.kinds = Some(value()?.into()),
             "--program" => options.program = Some(value()?.into()),
             "--markdown" => options.markdown = true,
             "--unjudged" => options.unjudged = true,
@@ -49,7 +51,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let options = options()?;
     let number = |at: usize, default: u64| options.numbers.get(at).copied().unwrap_or(default);
-    let recipes = Recipes::read()?;
+    let recipes = options.kinds.as_deref().map_or_else(Recipes::read, Recipes::read_from)?;
     let (count, seed) = (usize::try_from(number(0, 3000))?, number(1, 1));
     let mut sessions = if options.each { draw::each(&recipes, seed)? } else { draw::sessions(&recipes, count, seed)? };
     sessions.retain(|session| options.kind.is_none_or(|kind| session.kind == kind));

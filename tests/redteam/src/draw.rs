@@ -48,6 +48,10 @@ pub fn sessions(recipes: &Recipes, count: usize, seed: u64) -> Result<Vec<Sessio
             let works = works && attempt < PATIENCE;
             let of: Vec<&Recipe> =
                 usable.iter().copied().filter(|recipe| recipe.kind == kind && recipe.harm.is_none() == works).collect();
+            // A folder of one's own need not have every kind.
+            if of.is_empty() {
+                continue;
+            }
             let session = draw(recipes, of[random.below(of.len())], &mut random)?;
             if seen.insert(session.calls.clone()) {
                 out.push(session);

@@ -28,6 +28,7 @@
 //! session, unless it is written «name 2». Not for drawing them: that is [`crate::draw`].
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::harm::Area;
 
@@ -97,9 +98,38 @@ impl Recipes {
     /// # Errors
     /// The file and line that is not understood.
     pub fn read() -> Result<Self, String> {
+        Recipes::of(KINDS.iter().enumerate().map(|(at, text)| (at + 1, (*text).to_owned())))
+    }
+
+    /// Those of another folder, in files like ours: `04-anything.txt` are recipes of the fourth kind.
+    ///
+    /// # Errors
+    /// The file that cannot be read, or the line that is not understood.
+    pub fn read_from(folder: &Path) -> Result<Self, String> {
+        let told = |error: &dyn std::fmt::Display| format!("{}: {error}", folder.display());
+        let mut files = BTreeMap::new();
+        for entry in std::fs::read_dir(folder).map_err(|error| told(&error))? {
+            let path = entry.map_err(|error| told(&error))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let number = name.split_once('-').and_then(|(number, _)| number.parse().ok());
+            if let Some(number) = number.filter(|number| (1..=KINDS.len()).contains(number)) {
+                files.insert(number, std::fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?);
+            }
+        }
+        if files.is_empty() {
+            return Err(told(&"no file is called like 04-written.txt"));
+        }
+        // Every kind has its title, as the tables count by number.
+        Recipes::of(KINDS.iter().enumerate().map(|(at, text)| {
+            let title = || text.lines().next().unwrap_or_default().to_owned();
+            (at + 1, files.remove(&(at + 1)).unwrap_or_else(title))
+        }))
+    }
+
+    fn of(files: impl Iterator<Item = (usize, String)>) -> Result<Self, String> {
         let mut recipes = Recipes { slots: slots(SLOTS)?, ..Recipes::default() };
-        for (at, text) in KINDS.iter().enumerate() {
-            let (title, mut found) = kind(at + 1, text)?;
+        for (number, text) in files {
+            let (title, mut found) = kind(number, &text)?;
             recipes.kinds.push(title);
             recipes.all.append(&mut found);
         }
@@ -217,6 +247,17 @@ mod tests {
         for wrong in ["== a -> nowhere\n$ x", "== a -> home\nx", "== a -> home\n~ x\ny", "== a -> home\n"] {
             assert!(kind(1, wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn another_folder_has_recipes_of_the_kinds_that_its_names_say() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(Recipes::read_from(folder.path()).is_err());
+        std::fs::write(folder.path().join("04-more.txt"), "# More\n\n== a -> home\n$ rm a\n").expect("a file");
+        std::fs::write(folder.path().join("notes.txt"), "of no kind").expect("a file");
+        let recipes = Recipes::read_from(folder.path()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((recipes.kinds.len(), recipes.kinds[3].as_str()), (KINDS.len(), "More"));
+        assert_eq!(recipes.all.iter().map(|recipe| recipe.kind).collect::<Vec<_>>(), [4]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! that begin with ```` ```! ````, `hooks` in front matter), of OpenCode (`` !`CMD` ``), of Gemini CLI and Qwen Code (`!{CMD}`), of
 //! Droid (commands that begin with `#!`), as of November 2026.
 
-use toolgate_shell::{EffectKind, FileOracle, Presence, Span, absolute};
+use toolgate_shell::{EffectKind, FileOracle, Presence, Span, Value, absolute};
 
 use super::found::Found;
 use super::{Evaluation, evidence, tilde};
@@ -51,7 +51,7 @@ fn is_prompt(path: &str) -> bool {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Runs {
     commands: Vec<String>,
-    /// Whether it adds hooks.
+    /// Whether it adds hooks, or servers, which the agent starts.
     hooks: bool,
 }
 
@@ -78,8 +78,12 @@ fn commands(prompt: &str) -> Runs {
     }
     if let Some(matter) = front_matter(prompt) {
         let key = |line: &str| {
-            line.trim_start().trim_start_matches("- ").split(':').next().map(|key| key.trim().trim_matches(['"', '\'']))
-                == Some("hooks")
+            line.trim_start()
+                .trim_start_matches("- ")
+                .split(':')
+                .next()
+                .map(|key| key.trim().trim_matches(['"', '\'']))
+                .is_some_and(|key| matches!(key, "hooks" | "mcpServers"))
         };
         found.hooks = matter.lines().any(|line| key(line) && !line.starts_with([' ', '\t']));
         if found.hooks {
@@ -87,6 +91,14 @@ fn commands(prompt: &str) -> Runs {
         }
     }
     found
+}
+
+/// What a prompt may come to run where a change puts marks before words that are there already: all that stands between
+/// backquotes or in braces.
+fn marked(prompt: &str) -> Vec<String> {
+    let quoted = prompt.split('`').skip(1).step_by(2);
+    let braced = prompt.match_indices('{').map(|(at, _)| &prompt[at + 1..]).map(|rest| &rest[..closing(rest)]);
+    quoted.chain(braced).filter(|text| !text.trim().is_empty()).map(str::to_owned).collect()
 }
 
 /// Where the braces close that were opened before a text; its end if they do not.
@@ -156,6 +168,9 @@ const UNSEEN: &[&str] = &[
     "awk", "curl", "dd", "ed", "ex", "gawk", "gsed", "node", "perl", "python", "python3", "ruby", "sed", "tee", "wget",
 ];
 
+/// Programs whose output is known, or nothing, where a redirect puts it into a file.
+const SEEN: &[&str] = &["", ":", "cat", "echo", "printf", "true"];
+
 /// Whether `printf` or `echo -e` may make something else of a text than its line ends.
 fn has_escapes(text: &str) -> bool {
     text.match_indices('\\')
@@ -200,7 +215,12 @@ impl<'a> Evaluation<'a> {
             }
             // What is copied or moved there.
             let sources = command.effects.iter().filter(|effect| effect.copied);
-            for path in sources.filter_map(|effect| effect.path.known()) {
+            for effect in sources {
+                // Which of the files below a glob's are prompts is not known.
+                let Some(path) = effect.path.known() else {
+                    unseen |= effect.path.text().contains(['*', Value::HOLE]);
+                    continue;
+                };
                 let name = path.rsplit('/').next().unwrap_or_default();
                 let places = [path.to_owned(), format!("{path}/SKILL.md"), format!("{path}/{name}.md")];
                 texts.extend(look.and_then(|look| places.iter().find_map(|place| look.script(place))));
@@ -208,13 +228,18 @@ impl<'a> Evaluation<'a> {
                 let is_folder = look.is_some_and(|look| look.look(path) == Presence::Folder);
                 unseen |= is_folder && !written.path.text().contains("skills/");
             }
-            unseen |= texts.is_empty() && UNSEEN.contains(&program);
+            let redirected = || command.redirects.iter().any(|redirect| redirect.target.span == written.span);
+            unseen |= texts.is_empty() && (UNSEEN.contains(&program) || redirected() && !SEEN.contains(&program));
             let evidence = evidence(field, written.span);
+            // What is added makes a prompt together with what is there.
+            let appended = written.kind == EffectKind::Append;
+            let path = written.path.known().filter(|_| appended);
+            let before = path.and_then(|path| look.and_then(|look| look.script(path))).unwrap_or_default();
             if unseen {
                 self.native(NativeRule::PromptUnseen, "", vec![evidence.clone()]);
             }
             for text in texts {
-                self.prompt(&text, written.path.text(), &evidence, world);
+                self.prompt(&before, &format!("{before}{text}"), written.path.text(), &evidence, world);
             }
         }
     }
@@ -231,20 +256,28 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             let whole = evidence(field, Span { start: 0, end: field.value.len() });
+            let before = look.filter(|_| call.edits).and_then(|look| look.script(&path)).unwrap_or_default();
             // A part of a prompt that runs commands may be a part of one of them.
-            let before = look.filter(|_| call.edits).and_then(|look| look.script(&path));
-            let runs = before.is_some_and(|text| commands(&text) != Runs::default());
+            let runs = commands(&before) != Runs::default();
             for content in &call.contents {
-                self.prompt(&content.value, &path, &whole, world);
+                self.prompt("", &content.value, &path, &whole, world);
                 if runs {
                     self.run_later(&content.value, &path, &whole, world);
+                }
+                if content.value.contains('!') {
+                    for command in marked(&before).into_iter().take(MOST) {
+                        self.run_later(&command, &path, &whole, world);
+                    }
                 }
             }
         }
     }
 
-    fn prompt(&mut self, text: &str, path: &str, at: &Evidence, world: &mut dyn GuardHost) {
-        let runs = commands(text);
+    /// What a prompt runs that did not run before.
+    fn prompt(&mut self, before: &str, text: &str, path: &str, at: &Evidence, world: &mut dyn GuardHost) {
+        let (mut runs, old) = (commands(text), commands(before));
+        runs.commands.retain(|command| !old.commands.contains(command));
+        runs.hooks &= !old.hooks;
         let name = path.rsplit('/').next().unwrap_or(path);
         if runs.hooks {
             self.native(NativeRule::PromptHooks, name, vec![at.clone()]);
@@ -307,6 +340,7 @@ mod tests {
             ("---\nname: a\nhooks:\n  Stop:\n    - command: \"rm 'x'\"\n---\nb", &["rm 'x'"], true),
             ("---\nhooks:\n  - {type: command, command: ls}\n---", &["ls}"], true),
             ("---\nhooks:\n  Stop:\n  - command: |\n      a\n      b\n    timeout: 3\n---", &["a\nb"], true),
+            ("---\nname: a\nmcpServers:\n  x:\n    command: ./x\n---\nb", &["./x"], true),
             ("---\ndescription: hooks: command: no\n---\n", &[], false),
             ("hooks:\n  command: text\n", &[], false),
         ];
@@ -318,6 +352,12 @@ mod tests {
                 "{prompt}"
             );
         }
+    }
+
+    #[test]
+    fn a_mark_may_come_before_any_words_in_quotes_or_braces() {
+        assert_eq!(marked("Run `rm x` and {ls -l} or ``."), ["rm x", "ls -l"]);
+        assert_eq!(marked("plain"), [""; 0]);
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! | `probes` | what looks whether a port of another machine is open, and sends nothing |
 //! | `loops` | loops and functions that call themselves and come to no end |
 //! | `moved` | files that are lost after `mv` moved them |
+//! | `registry_token` | tokens that a project's settings of a package manager hold |
 //! | `sent` | secrets of the environment that a command sends to a host that they are not for |
 //! | `shown` | values of the environment that a command shows |
 //! | `uncommitted` | changes in files that a glob or a list names, and that are removed or emptied |
@@ -27,6 +28,7 @@ mod listed;
 mod loops;
 mod moved;
 mod probes;
+mod registry_token;
 mod sent;
 mod shown;
 mod tokens;
@@ -75,6 +77,7 @@ pub(super) fn agrees(
         {
             Err(Mismatch::Code)
         }
+        NativeRule::RegistryToken if !registry_token::is_held(rule, subject, world) => Err(Mismatch::Code),
         NativeRule::PipedAnswers if !refs::is_answered(subject, source) => Err(Mismatch::Code),
         NativeRule::DiscardFile if refs::is_redirected(rule, subject) => Err(Mismatch::Code),
         NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth

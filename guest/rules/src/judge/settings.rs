@@ -4,13 +4,13 @@
 //! where git does not know it, `git checkout OLD` where an older commit does not have it, and the next calls of the session
 //! run unjudged. What a merge or a pull brings is not known before, and is not looked at.
 
-use toolgate_shell::{FileOracle, Presence, Runs, absolute};
+use toolgate_shell::{Command, FileOracle, Presence, Runs, Word, absolute};
 
 use super::hook_files::AGENTS;
 use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::{Given, Invocation};
-use crate::matching::MatchInput;
+use crate::matching::{MatchInput, git_subcommand};
 use crate::native_rule::NativeRule;
 use crate::worktree;
 use crate::world::{GuardHost, Tracked};
@@ -40,10 +40,14 @@ enum Takes<'a> {
     },
     /// The files become those of one of these commits.
     Commits(Vec<&'a str>),
+    /// The files become those of the index.
+    Index,
     /// What these commits did is done, or undone.
     Steps(Vec<&'a str>),
     /// Only what is below these folders stays.
     Only(Vec<&'a str>),
+    /// Only what these patterns name stays.
+    Patterns(Vec<&'a str>),
     /// All that git knows.
     All,
     /// Git does not know the files any more.
@@ -51,8 +55,8 @@ enum Takes<'a> {
     Nothing,
 }
 
-/// What a git command takes, and the paths to which it keeps; all if there are none.
-fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
+/// What a git command takes, and the paths to which it keeps; all if there are none. `dashes` is the number of the word `--`.
+fn takes<'a>(found: &Invocation<'a>, dashes: Option<usize>) -> (Takes<'a>, Vec<&'a str>) {
     let has = |names: &[&str]| found.has(names);
     let texts = |from: usize| -> Vec<&'a str> {
         found.operands.iter().skip(from).filter_map(|operand| operand.text).filter(|text| *text != "--").collect()
@@ -76,6 +80,20 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
         }
         // It takes all away that git knows.
         Some("switch") if has(&["--orphan"]) => (Takes::All, Vec::new()),
+        // A list of paths that is not read may name any.
+        Some("update-index") if has(&["--stdin", "--index-info", "-z"]) => (Takes::Forgets, Vec::new()),
+        Some("update-index") if has(&["--force-remove", "--remove", "--cacheinfo"]) => {
+            let entry = |given: &&Given<'_>| found.is(given, "--cacheinfo");
+            let entries = found.options.iter().filter(entry).filter_map(|given| given.value);
+            let entries = entries.filter_map(|value| value.rsplit(',').next());
+            (Takes::Forgets, texts(1).into_iter().chain(entries).collect())
+        }
+        Some("reset") if has(&["--hard", "--keep", "--merge"]) => (Takes::Commits(texts(1)), Vec::new()),
+        // Of these paths in the index.
+        Some("reset") if found.operands.len() > 2 => match texts(1).split_first() {
+            Some((commit, paths)) => (Takes::Commits(vec![commit]), paths.to_vec()),
+            None => nothing(),
+        },
         Some("checkout" | "switch") => {
             const CREATE: &[&str] = &["-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"];
             // The name of a new branch stands before where it starts.
@@ -84,7 +102,9 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
             if found.options.iter().any(|given| named(&given)) && !rest.is_empty() {
                 rest.remove(0);
             }
+            let from_index = found.operands.get(1).is_some_and(|first| dashes.is_some_and(|at| at < first.word));
             match rest.split_first() {
+                Some(_) if from_index => (Takes::Index, rest),
                 Some((commit, paths)) => (Takes::Commits(vec![commit]), paths.to_vec()),
                 None => nothing(),
             }
@@ -94,18 +114,26 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
             let source = found.options.iter().find(|given| found.is(given, "--source") || found.is(given, "-s"));
             match source.and_then(|given| given.value) {
                 Some(commit) => (Takes::Commits(vec![commit]), texts(1)),
-                None => nothing(),
+                None if has(&["-S", "--staged"]) && !has(&["-W", "--worktree"]) => nothing(),
+                None => (Takes::Index, texts(1)),
             }
         }
-        Some("bisect") if matches!(named(1), Some("start" | "good" | "bad" | "old" | "new")) => {
+        Some("bisect") if matches!(named(1), Some("start" | "good" | "bad" | "old" | "new" | "reset")) => {
             (Takes::Commits(texts(2)), Vec::new())
         }
         Some("rebase") => {
             let onto = found.options.iter().find(|given| found.is(given, "--onto")).and_then(|given| given.value);
-            (Takes::Commits(onto.into_iter().collect()), Vec::new())
+            // Whoever writes the list of what is done again may leave commits out.
+            let steps = || if has(&["-i", "--interactive"]) { named(1) } else { None };
+            // The second is checked out first.
+            let branch = texts(1).get(if has(&["--root"]) { 0 } else { 1 }).copied();
+            (Takes::Commits(onto.into_iter().chain(branch).chain(steps()).collect()), Vec::new())
         }
         Some("revert" | "cherry-pick") => (Takes::Steps(texts(1)), Vec::new()),
-        Some("sparse-checkout") if matches!(named(1), Some("init" | "set")) => (Takes::Only(texts(2)), Vec::new()),
+        Some("sparse-checkout") if matches!(named(1), Some("init" | "set")) => match has(&["--no-cone", "--stdin"]) {
+            true => (Takes::Patterns(texts(2)), Vec::new()),
+            false => (Takes::Only(texts(2)), Vec::new()),
+        },
         Some("rm") if has(&["--cached"]) => (Takes::Forgets, texts(1)),
         _ => nothing(),
     }
@@ -131,35 +159,108 @@ impl<'a> Evaluation<'a> {
         look: Option<&dyn FileOracle>,
     ) {
         let Some(look) = look else { return };
+        let mut staged = Staged::default();
+        // Commits are named by what another command prints.
+        let prints = || subjects.iter().any(|subject| prints_commits(subject.command));
         for subject in subjects.iter().filter(|subject| subject.command.program() == Some("git")) {
             if subject.command.runs == Runs::Never || subject.command.elsewhere {
                 continue;
             }
             let Some(found) = subject.invocation() else { continue };
-            let (takes, paths) = takes(found);
-            if takes == Takes::Nothing {
-                continue;
+            let dashes = subject.command.words.iter().position(|word| word.known() == Some("--"));
+            let (takes, paths) = takes(found, dashes);
+            let is_open = takes_commits(found) && prints();
+            if takes != Takes::Nothing || is_open {
+                let folder = subject.command.cwd.as_deref().unwrap_or(&self.call.cwd);
+                let Some(root) = worktree::top(folder, look) else { continue };
+                let taken = carriers(&root, look).into_iter().filter(|file| covers(&paths, &root, folder, file));
+                let taken = taken.into_iter().find(|file| {
+                    is_open && is_known(world.tracked(&absolute(file, &root)))
+                        || is_taken(&takes, &root, file, world)
+                        || staged.makes_taken(&takes, &root, folder, file, world)
+                });
+                if let Some(file) = taken {
+                    self.native(NativeRule::SettingsTaken, file, vec![evidence(field, subject.command.span)]);
+                }
             }
-            let folder = subject.command.cwd.as_deref().unwrap_or(&self.call.cwd);
-            let Some(root) = worktree::top(folder, look) else { continue };
-            let within = |file: &str| {
-                let file = absolute(file, &root);
-                let covers = |path: &&str| {
-                    let path = absolute(path, folder);
-                    path == "/" || file == path || file.strip_prefix(&path).is_some_and(|rest| rest.starts_with('/'))
-                };
-                // Other magic, and globs, may mean any file.
-                let any = |path: &&&str| path.contains([':', '*', '?', '[']) || covers(path);
-                let mut included = paths.iter().filter(|path| excluded(path).is_none()).peekable();
-                !paths.iter().filter_map(|path| excluded(path)).any(|path| covers(&path))
-                    && (included.peek().is_none() || included.any(|path| any(&path)))
-            };
-            let taken = carriers(&root, look).into_iter().filter(|file| within(file));
-            let taken = taken.into_iter().find(|file| is_taken(&takes, &root, file, world));
-            if let Some(file) = taken {
-                self.native(NativeRule::SettingsTaken, file, vec![evidence(field, subject.command.span)]);
-            }
+            staged.follow(found);
         }
+    }
+}
+
+/// What earlier commands of a text did to the index, and to the commit that changes are told by.
+#[derive(Default)]
+struct Staged<'a> {
+    /// The paths of each `git add`; all if there are none.
+    added: Vec<Vec<&'a str>>,
+    commits: Vec<&'a str>,
+}
+
+impl<'a> Staged<'a> {
+    fn follow(&mut self, found: &Invocation<'a>) {
+        let mut texts = found.operands.iter().filter_map(|operand| operand.text).filter(|text| *text != "--");
+        match texts.next() {
+            Some("add" | "stage") if !found.has(&["-u", "--update", "-n", "--dry-run"]) => {
+                self.added.push(texts.collect());
+            }
+            Some("reset") if !found.has(&["--hard", "--keep", "--merge"]) => self.commits.extend(texts.next()),
+            Some("read-tree") => self.commits.extend(texts),
+            Some("update-ref" | "symbolic-ref") => self.commits.extend(texts.nth(1)),
+            _ => {}
+        }
+    }
+
+    /// Whether that makes a command take a file away which would else stay.
+    fn makes_taken(&self, takes: &Takes<'_>, root: &str, folder: &str, file: &str, world: &mut dyn GuardHost) -> bool {
+        let changes = matches!(takes, Takes::Changes { .. });
+        let is_added = || self.added.iter().any(|paths| covers(paths, root, folder, file));
+        changes && is_added() && world.tracked(&absolute(file, root)) == Some(Tracked::Untracked)
+            || (changes || *takes == Takes::Index)
+                && self.commits.iter().take(COMMITS).any(|commit| world.differs(root, commit, file) == Some(true))
+    }
+}
+
+/// Whether pathspecs that are given in a folder mean a file of the project; no pathspecs mean all.
+fn covers(paths: &[&str], root: &str, folder: &str, file: &str) -> bool {
+    let file = absolute(file, root);
+    let covers = |path: &&str| {
+        let path = absolute(path, folder);
+        path == "/" || file == path || file.strip_prefix(&path).is_some_and(|rest| rest.starts_with('/'))
+    };
+    // Other magic, and globs, may mean any file.
+    let any = |path: &&&str| path.contains([':', '*', '?', '[']) || covers(path);
+    let mut included = paths.iter().filter(|path| excluded(path).is_none()).peekable();
+    !paths.iter().filter_map(|path| excluded(path)).any(|path| covers(&path))
+        && (included.peek().is_none() || included.any(|path| any(&path)))
+}
+
+/// Whether git goes to commits that it is given, and one of them is not known.
+fn takes_commits(found: &Invocation<'_>) -> bool {
+    const GOES: &[&str] = &[
+        "bisect",
+        "checkout",
+        "cherry-pick",
+        "merge",
+        "pull",
+        "read-tree",
+        "rebase",
+        "reset",
+        "restore",
+        "revert",
+        "switch",
+    ];
+    let goes = found.operands.first().and_then(|first| first.text).is_some_and(|name| GOES.contains(&name));
+    goes && (found.operands.iter().any(|operand| operand.text.is_none())
+        || found.options.iter().any(|given| given.value.is_none() && found.is(given, "--source")))
+}
+
+/// Whether a command of git prints commits other than the one that is checked out.
+fn prints_commits(command: &Command) -> bool {
+    let older = |word: &Word| word.value.text().contains(['~', '^', '@', ':']);
+    match git_subcommand(command).as_deref() {
+        Some("rev-list" | "log" | "reflog" | "merge-base" | "commit-tree" | "fsck") => true,
+        Some("rev-parse") => command.words.iter().skip(1).any(older),
+        _ => false,
     }
 }
 
@@ -212,7 +313,20 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost
             };
             tracked && file.contains('/') && !folders.iter().any(|folder| stays(folder))
         }
+        // The last one that fits decides.
+        Takes::Patterns(patterns) => {
+            let fits = |pattern: &str| {
+                let pattern = pattern.trim_matches('/');
+                pattern == "*"
+                    || file == pattern
+                    || file.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('/'))
+            };
+            let last = patterns.iter().rev().find(|pattern| fits(pattern.trim_start_matches('!')));
+            last.is_none_or(|pattern| pattern.starts_with('!')) && is_known(tracked())
+        }
         Takes::All => is_known(tracked()),
+        // Told by what was done to the index before.
+        Takes::Index => false,
         Takes::Forgets => true,
         Takes::Nothing => false,
     }

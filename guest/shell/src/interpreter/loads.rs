@@ -22,7 +22,7 @@ const STARTERS: &[&str] =
 
 /// Modules of Python that run the script or module behind their own options.
 #[rustfmt::skip]
-const RUNNERS: &[&str] = &["cProfile", "coverage", "doctest", "kernprof", "line_profiler", "memory_profiler", "pdb", "profile", "runpy", "scalene", "timeit", "trace", "viztracer"];
+const RUNNERS: &[&str] = &["cProfile", "coverage", "kernprof", "line_profiler", "memory_profiler", "pdb", "profile", "scalene", "timeit", "trace", "viztracer"];
 
 /// Modules of Python that load the tests of a folder.
 const TESTERS: &[&str] = &["pytest", "unittest", "nose2"];
@@ -147,21 +147,9 @@ impl Interpreter<'_> {
 
     /// `python3 -m MODULE`
     fn by_module(&mut self, arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
-        let Some(at) = arguments.iter().position(|word| word.text().starts_with("-m")) else {
-            return main_of_folder(arguments, state);
-        };
-        let before =
-            arguments[..at].iter().all(|word| word.known().is_some_and(|text| text.starts_with('-') && text != "-c"));
-        let attached = arguments[at].known().and_then(|text| text.strip_prefix("-m")).filter(|name| !name.is_empty());
-        let (name, rest) = match attached {
-            Some(name) => (Some(name), at + 1),
-            None => (arguments.get(at + 1).and_then(Word::known), at + 2),
-        };
-        if !before {
-            return main_of_folder(arguments, state);
-        }
+        let Some((name, rest)) = module(arguments) else { return main_of_folder(arguments, state) };
         let (Some(name), Some(rest)) = (name, arguments.get(rest..)) else { return Vec::new() };
-        if name == "runpy" {
+        if matches!(name, "inspect" | "pydoc" | "runpy") {
             let module = rest.iter().filter(|word| !word.text().starts_with('-'));
             let words: Vec<Word> = std::iter::once(Word::new("-m", span)).chain(module.cloned()).collect();
             return self.by_module(&words, span, state);
@@ -182,14 +170,47 @@ impl Interpreter<'_> {
             let words: Vec<Word> = std::iter::once(test).chain(rest).collect();
             return self.by_loads("pytest", &words, state);
         }
+        if name == "doctest" {
+            return self.examples(rest, state);
+        }
         if RUNNERS.contains(&name) {
             return self.behind_runner(rest, state);
         }
         let Some(folder) = state.folders.likely() else { return Vec::new() };
-        let path = absolute(&name.replace('.', "/"), folder);
-        let files = [format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")];
-        let files = files.into_iter().filter(|file| is_written(file, state));
-        files.map(|file| python(&file, span)).collect()
+        let path = state.known("PYTHONPATH").unwrap_or_default();
+        let roots: Vec<String> =
+            path.split(':').filter(|part| !part.is_empty()).map(|part| absolute(part, folder)).collect();
+        let roots = roots.iter().map(String::as_str).chain([folder]);
+        let files: Vec<String> = roots.flat_map(|root| module_files(name, root)).collect();
+        files.iter().filter(|file| is_written(file, state)).map(|file| python(file, span)).collect()
+    }
+
+    /// The examples in the files that `python3 -m doctest` is given, and the modules themselves.
+    fn examples(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+        let Some(folder) = state.folders.likely().map(str::to_owned) else { return Vec::new() };
+        let mut found = Vec::new();
+        for word in arguments.iter().filter(|word| !word.text().starts_with('-')) {
+            let Some(path) = word.known().map(|path| absolute(path, &folder)).filter(|path| is_written(path, state))
+            else {
+                continue;
+            };
+            if path.ends_with(".py") {
+                found.push(python(&path, word.span));
+            }
+            let kind = match self.written(&path, word.span, state) {
+                Written::Text(text) => {
+                    let text = Word::new(examples(&text.text), word.span);
+                    NestedKind::Inline { language: Language::Python, text, args: Vec::new() }
+                }
+                Written::Unread => NestedKind::Unseen,
+                Written::Not => continue,
+            };
+            found.push(NestedCommand {
+                kind,
+                change: ContextChange { times: Times::Perhaps, ..ContextChange::default() },
+            });
+        }
+        found
     }
 
     /// A script, or `-m MODULE`, behind the options of what measures or debugs it.
@@ -308,6 +329,45 @@ fn perl_modules(arguments: &[Word], span: Span, state: &ShellState) -> Vec<Neste
     modules.into_iter().map(load).collect()
 }
 
+/// The module that Python is told to run, if it is known, and the number of the word behind it. `None` if it runs something else.
+fn module(arguments: &[Word]) -> Option<(Option<&str>, usize)> {
+    let mut at = 0;
+    loop {
+        let word = arguments.get(at)?;
+        let text = word.known()?.strip_prefix('-')?;
+        at += 1;
+        if text.starts_with('-') {
+            at += usize::from(text == "-check-hash-based-pycs");
+            continue;
+        }
+        let Some(letter) = text.find(['c', 'm', 'W', 'X']) else { continue };
+        let (value, is_attached) = (&text[letter + 1..], text.len() > letter + 1);
+        match text.as_bytes()[letter] {
+            b'c' => return None,
+            b'm' if is_attached => return Some((Some(value), at)),
+            b'm' => return Some((arguments.get(at).and_then(Word::known), at + 1)),
+            _ => at += usize::from(!is_attached),
+        }
+    }
+}
+
+/// The files that may be a module below a folder, and those of the packages around it.
+fn module_files(name: &str, root: &str) -> Vec<String> {
+    let path = absolute(&name.replace('.', "/"), root);
+    let packages = name.match_indices('.').map(|(at, _)| absolute(&name[..at].replace('.', "/"), root));
+    let packages = packages.map(|package| format!("{package}/__init__.py"));
+    packages.chain([format!("{path}.py"), format!("{path}/__init__.py"), format!("{path}/__main__.py")]).collect()
+}
+
+/// The examples of a text for doctest, one below the other: what stands behind `>>> ` and `... `.
+fn examples(text: &str) -> String {
+    let code = |line: &str| {
+        let line = line.trim_start();
+        line.strip_prefix(">>> ").or_else(|| line.strip_prefix("... ")).map(str::to_owned)
+    };
+    text.lines().filter_map(code).collect::<Vec<_>>().join("\n")
+}
+
 /// The statements that `python -m timeit` measures: its operands, and those before and between them.
 fn timed(arguments: &[Word]) -> Vec<NestedCommand> {
     let read = ProgramWords::read("timeit", arguments);
@@ -367,4 +427,42 @@ fn tests(given: &[String], folder: &str, state: &ShellState) -> Vec<String> {
     // The newest are the last.
     found.drain(..found.len().saturating_sub(MAX_FOUND));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_module_is_found_behind_options_with_values() {
+        for (arguments, expected) in [
+            ("-m fix", Some(("fix", 2))),
+            ("-W ignore -m fix x", Some(("fix", 4))),
+            ("-Wignore -X dev -m pkg.run", Some(("pkg.run", 5))),
+            ("-Bm fix", Some(("fix", 2))),
+            ("-umfix a", Some(("fix", 1))),
+            ("-I -S --check-hash-based-pycs never -m fix", Some(("fix", 6))),
+            ("-c pass -m fix", None),
+            ("a.py -m fix", None),
+            ("", None),
+        ] {
+            let words: Vec<Word> = arguments.split_whitespace().map(|word| Word::new(word, Span::default())).collect();
+            let found = module(&words).and_then(|(name, rest)| Some((name?, rest)));
+            assert_eq!(found, expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn packages_around_a_module_are_loaded_with_it() {
+        let files = module_files("a.b", "/w");
+        assert_eq!(files, ["/w/a/__init__.py", "/w/a/b.py", "/w/a/b/__init__.py", "/w/a/b/__main__.py"]);
+    }
+
+    #[test]
+    fn examples_are_what_stands_behind_their_marks() {
+        assert_eq!(
+            examples("Text\n    >>> import os\n    >>> if x:\n    ...     os.remove(y)\n    3\n"),
+            "import os\nif x:\n    os.remove(y)"
+        );
+    }
 }

@@ -124,6 +124,11 @@ pub(super) fn of(
         "printf" => printf(arguments, printer)?,
         "pwd" if arguments.is_empty() || arguments == ["-L"] => format!("{}\n", cwd?),
         "basename" => basename(arguments)?,
+        // Without a field it is a text.
+        "date" => match arguments {
+            [format] if !format.contains('%') => format!("{}\n", format.strip_prefix('+')?),
+            _ => return None,
+        },
         "dirname" => match arguments {
             ["--", path] => format!("{}\n", dirname(path)),
             [path] if !path.starts_with('-') => format!("{}\n", dirname(path)),
@@ -559,6 +564,9 @@ mod tests {
             (&["pwd"], None, Some("/w\n")),
             (&["basename", "/a/b.txt", ".txt"], None, Some("b\n")),
             (&["basename", "/"], None, Some("/\n")),
+            (&["date", "+git"], None, Some("git\n")),
+            (&["date", "+%F"], None, None),
+            (&["date"], None, None),
             (&["dirname", "/a/b"], None, Some("/a\n")),
             (&["dirname", "a"], None, Some(".\n")),
             (&["dirname", "--", "/a/b"], None, Some("/a\n")),

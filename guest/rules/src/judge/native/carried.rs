@@ -44,7 +44,7 @@ const FILTERS: &[&str] = &[
 
 /// Programs that send what is piped to them to somebody who may look at it.
 const SENDERS: &[&str] = &[
-    "autossh", "aws", "curl", "ftp", "gsutil", "http", "https", "mail", "mailx", "mutt", "nc", "ncat", "netcat",
+    "autossh", "aws", "curl", "ftp", "git", "gsutil", "http", "https", "mail", "mailx", "mutt", "nc", "ncat", "netcat",
     "openssl", "rclone", "rsh", "s3cmd", "sendmail", "sftp", "socat", "ssh", "telnet", "wget", "xh", "xhs",
 ];
 

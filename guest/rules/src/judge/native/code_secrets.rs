@@ -58,13 +58,16 @@ impl<'t> Taken<'t> {
         let nested = parts.contains(&None);
         names.extend(parts.into_iter().flatten());
         let all = match program {
-            "jq" | "gojq" | "jaq" => has_word(code, "$ENV") || has_word(code, "env"),
+            "jq" | "gojq" | "jaq" => {
+                names.extend(of_jq(code));
+                has_word(code, "$ENV") || has_word(code, "env")
+            }
             _ if program.starts_with("perl") => takes_hash(code),
             _ if program.starts_with("ruby") => takes_ruby(code),
             _ if program.ends_with("awk") => code.contains("in ENVIRON"),
             _ => false,
         };
-        Taken { all: all || nested || takes_whole(code), names }
+        Taken { all: all || nested || takes_whole(code) || takes_by_other_name(code), names }
     }
 
     pub(super) fn is_nothing(&self) -> bool {
@@ -164,6 +167,41 @@ fn unpacked(code: &str) -> impl Iterator<Item = Option<&str>> {
     })
 }
 
+/// The secrets that a filter of jq takes by their names: `env.API_KEY`, `env["API_KEY"]`.
+fn of_jq(code: &str) -> impl Iterator<Item = &str> {
+    let name = |at: usize| {
+        let rest = code[at + "env".len()..].trim_start_matches(['.', '[', '"']);
+        &rest[..rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())]
+    };
+    let own = |at: usize| !code[..at].ends_with(|c: char| c == '.' || c == '_' || c.is_ascii_alphanumeric());
+    code.match_indices("env")
+        .filter(move |(at, _)| own(*at))
+        .map(move |(at, _)| name(at))
+        .filter(|name| is_secret(name))
+}
+
+/// Whether code gives the environment another name, or reaches it through what has it: what is taken by that name is not followed.
+fn takes_by_other_name(code: &str) -> bool {
+    const WAYS: &[&str] = &["environ as ", "process[\"env\"]", "process['env']", "process\").env", "process').env"];
+    let unpacks = |(at, _): (usize, &str)| {
+        let before = code[..at].trim_end().strip_suffix('}').and_then(|text| text.rsplit('{').next());
+        before.is_some_and(|names| names.split([',', ':', ' ']).any(|name| name == "env"))
+    };
+    WAYS.iter().any(|way| code.contains(way))
+        || code.match_indices("= process").any(unpacks)
+        || code.match_indices("from \"node:process\"").chain(code.match_indices("from 'node:process'")).any(unpacks)
+}
+
+/// Whether what is spread at the end of a text goes into the environment of a program, or into a variable, and not into a call.
+fn is_spread_into_environment(before: &str) -> bool {
+    let Some(outer) = before.rfind(['{', '(']) else { return true };
+    let holder = before[..outer].trim_end();
+    match before.as_bytes()[outer] {
+        b'(' => holder.ends_with("dict"),
+        _ => holder.ends_with([':', '=']) || holder.ends_with("return") || holder.is_empty(),
+    }
+}
+
 fn takes_whole(code: &str) -> bool {
     /// Most bytes of the names and dots before the environment.
     const OWNERS: usize = 64;
@@ -177,7 +215,10 @@ fn takes_whole(code: &str) -> bool {
                 || after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
             let passed = owners < OWNERS && PASSED_ON.iter().any(|end| before.ends_with(end.trim_end()));
             let listed = after.starts_with(".items(") || after.starts_with(".values(");
-            let unpacked = before.ends_with("} =") || code[..at].ends_with("...");
+            let spread = before.strip_suffix("**").or_else(|| code[..at].strip_suffix("..."));
+            let spread = spread.map(is_spread_into_environment);
+            let unpacked = before.ends_with("} =") || spread == Some(true);
+            let passed = passed && spread != Some(false);
             !is_part && !unpacked && (listed || !passed && !others.iter().any(|other| after.starts_with(other)))
         })
     };
@@ -187,6 +228,9 @@ fn takes_whole(code: &str) -> bool {
 /// Whether perl takes the values of all variables.
 fn takes_hash(code: &str) -> bool {
     let by_name = code.contains("$ENV{$");
+    if code.contains("@ENV{") {
+        return true;
+    }
     let mut found = code.match_indices("%ENV").map(|(at, _)| code[..at].trim_end_matches(['(', ' ']));
     found.any(|before| !before.ends_with("keys") && !before.ends_with("local") || by_name)
 }
@@ -241,6 +285,21 @@ mod tests {
             ("jq", "env", true, &[]),
             ("jq", "$ENV.PAGER", false, &[]),
             ("jq", ".env", false, &[]),
+            ("jq", "env.DEPLOY_TOKEN", false, &["DEPLOY_TOKEN"]),
+            ("jq", "env[\"DEPLOY_TOKEN\"]", false, &["DEPLOY_TOKEN"]),
+            ("jq", ".env.API_KEY", false, &[]),
+            ("node", "console.log({...process.env})", true, &[]),
+            ("node", "JSON.stringify({ a: 1, ...process.env })", true, &[]),
+            ("node", "const env = { ...process.env, A: 1 }", false, &[]),
+            ("node", "const { env } = process; x(env.API)", true, &[]),
+            ("node", "const { argv } = process", false, &[]),
+            ("node", "process['env'].A", true, &[]),
+            ("python3", "print({**os.environ})", true, &[]),
+            ("python3", "'{A}'.format(**os.environ)", true, &[]),
+            ("python3", "run(x, env=dict(**os.environ, A='1'))", false, &[]),
+            ("python3", "run(x, env={**os.environ})", false, &[]),
+            ("python3", "from os import environ as e", true, &[]),
+            ("perl", "print @ENV{qw(A B)}", true, &[]),
             ("awk", "BEGIN { for (k in ENVIRON) print ENVIRON[k] }", true, &[]),
         ];
         for (program, code, all, names) in cases {

@@ -11,7 +11,8 @@ use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// Programs that send what they are given.
-const SENDERS: &[&str] = &["curl", "http", "https", "nc", "ncat", "netcat", "socat", "telnet", "wget", "xh", "xhs"];
+const SENDERS: &[&str] =
+    &["curl", "git", "http", "https", "nc", "ncat", "netcat", "socat", "telnet", "wget", "xh", "xhs"];
 
 /// Those that send the name of a host, to whoever answers for it.
 const LOOKUPS: &[&str] = &["dig", "drill", "host", "nslookup", "ping", "ping6"];
@@ -83,7 +84,14 @@ impl Evaluation<'_> {
             command.effects.iter().filter(|effect| effect.kind == EffectKind::Send).map(|effect| &effect.path);
         let looked_up =
             command.words.iter().skip(1).filter(|_| command.program().is_some_and(|name| LOOKUPS.contains(&name)));
-        let hosts = sent_to.chain(looked_up.map(|word| &word.value)).filter_map(|address| Host::of(address.text()));
+        // `git remote add NAME ADDRESS` sends nothing yet.
+        let stored = command
+            .words
+            .iter()
+            .skip(1)
+            .filter(|word| command.program() == Some("git") && word.value.text().contains("://"));
+        let addresses = sent_to.chain(looked_up.chain(stored).map(|word| &word.value));
+        let hosts = addresses.filter_map(|address| Host::of(address.text()));
         let hosts: Vec<Host<'_>> = hosts.collect();
         let own = sent(command, &field.value);
         let piped =
@@ -137,6 +145,8 @@ pub(super) fn is_credential(at: usize, command: &Command) -> bool {
     let text = command.words[at].value.text().to_ascii_lowercase();
     let before = command.words[at - 1].known().unwrap_or_default();
     let header = ["--header=", "-h"].iter().find_map(|option| text.strip_prefix(option)).unwrap_or(&text);
+    // `git -c http.extraHeader=NAME: SECRET`
+    let header = header.split_once("extraheader=").map_or(header, |(_, header)| header);
     let named = header.split_once(':').is_some_and(|(name, _)| HEADERS.contains(&name.trim()));
     // `https://NAME:SECRET@HOST/`
     let login = text.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.split_once('@'));

@@ -189,10 +189,16 @@ fn greps_plainly(read: &ProgramWords) -> bool {
     !has(&["v", "invert-match", "f", "file"]) && !patterns.is_empty() && patterns.into_iter().all(is_plain)
 }
 
-/// The word of `echo` and its like that is the value of a secret which the text did not set.
+/// The word of `echo` and of what else prints its words that is the value of a secret which the text did not set.
 fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
     let words: Vec<&Word> = match command.program()? {
-        "echo" | "printf" | "print" => command.words.iter().skip(1).collect(),
+        "basename" | "date" | "dirname" | "echo" | "expr" | "print" | "printf" | "seq" | "yes" => {
+            command.words.iter().skip(1).collect()
+        }
+        "git" => {
+            let formats = |word: &&Word| ["--format=", "--pretty="].iter().any(|name| word.text().starts_with(name));
+            command.words.iter().skip(1).filter(formats).collect()
+        }
         "cat" | "base64" | "xxd" => command.redirects.iter().map(|redirect| &redirect.target).collect(),
         _ => return None,
     };

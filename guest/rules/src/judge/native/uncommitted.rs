@@ -10,7 +10,7 @@ use super::listed::{REMOVERS, printed_by};
 use crate::call::Field;
 use crate::glob;
 use crate::judge::{Evaluation, evidence};
-use crate::matching::{MatchInput, adds_worktree};
+use crate::matching::{MatchInput, adds_worktree, git_subcommand};
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_product};
 use crate::search;
@@ -53,8 +53,10 @@ impl Evaluation<'_> {
     /// Whether a file that an effect is on has changes that no commit has.
     fn is_lost(&self, subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
         match &effect.path {
-            // What is copied is a whole folder.
-            Value::Known(path) if effect.recursive => Listed::all(path).has_changes(world),
+            // What is copied is a whole folder, or may be one.
+            Value::Known(path) if effect.recursive => {
+                world.tracked(path) == Some(Tracked::Changed) || Listed::all(path).has_changes(world)
+            }
             Value::Known(path) => match world.tracked(path) {
                 Some(Tracked::Changed) => true,
                 // A file of its own the session may empty.
@@ -136,6 +138,7 @@ fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost
         }
         // `ln -sf other FILE`; a link holds nothing itself.
         (Value::Known(path), EffectKind::Link) => !is_link(path, world),
+        (Value::Known(_), EffectKind::Write | EffectKind::Delete) if takes_back(command) => true,
         (Value::Pattern(_) | Value::Known(_), EffectKind::Write) => {
             writes_nothing(subject, effect)
                 || prints_committed(subject, effect)
@@ -177,7 +180,7 @@ fn undone_diff(subject: &MatchInput<'_>) -> Option<Span> {
     let prints = |other: &Command| {
         other.program() == Some("git") && words(other).iter().skip(1).any(|word| PRINTS.contains(&word.as_str()))
     };
-    let is_turned = |words: &[String]| words.iter().any(|word| matches!(word.as_str(), "-R" | "--reverse"));
+    let is_turned = |words: &[String]| words.iter().any(|word| turns(word));
     let (before, _) = subject.pipeline();
     if before.iter().any(|other| prints(other) && is_turned(&words(other)) != is_turned(&own)) {
         return Some(command.span);
@@ -189,6 +192,21 @@ fn undone_diff(subject: &MatchInput<'_>) -> Option<Span> {
         into && prints(other) && is_turned(&words(other)) != is_turned(&own)
     };
     subject.script().commands.iter().take(subject.index).find(gives).map(|_| command.span)
+}
+
+/// Whether a word is the option that turns a patch round, perhaps among other letters.
+fn turns(word: &str) -> bool {
+    word == "--reverse"
+        || word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('R'))
+}
+
+/// Whether a command takes back what a patch brought.
+fn takes_back(command: &Command) -> bool {
+    let applies = match command.program() {
+        Some("git") => git_subcommand(command).as_deref() == Some("apply"),
+        program => matches!(program, Some("patch" | "gpatch")),
+    };
+    applies && command.words.iter().skip(1).filter_map(Word::known).any(turns)
 }
 
 /// Whether a redirect of a command opens what an effect is on, and empties it.
@@ -217,35 +235,76 @@ fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
     }
 }
 
-/// Whether an effect is that of a copy: onto a file, into a folder, or out of an archive that another program prints.
+/// Whether an effect is that of a copy or a move: onto a file, into a folder, or out of an archive that another program prints.
 fn is_copied(command: &Command, effect: &Effect) -> bool {
-    effect.recursive || matches!(effect.path, Value::Pattern(_)) || command.effects.iter().any(|effect| effect.copied)
+    let brings = |effect: &Effect| effect.copied || effect.kind == EffectKind::Move;
+    effect.recursive || matches!(effect.path, Value::Pattern(_)) || command.effects.iter().any(brings)
 }
 
-/// Whether a command copies from another worktree, in which the files are as they were committed: one that the text has added, or
-/// one that is there.
+/// Whether a command copies what is as it was committed: from another worktree, which the text has added or which is there, from a
+/// repository as a whole, or from what git has written earlier in the text.
 fn copies_worktree(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
     let look = world.look();
-    let earlier = || subject.script().commands[..subject.index].iter().filter(|command| adds_worktree(command));
-    let added = |folder: &str| {
-        let makes = |effect: &Effect| effect.kind == EffectKind::Create && effect.path.known() == Some(folder);
-        earlier().any(|command| command.effects.iter().any(makes))
-    };
+    let earlier = &subject.script().commands[..subject.index];
+    let by_git = |path: &str| (0..earlier.len()).any(|at| writes_committed(earlier, at, path));
     let there = |folder: &str| look.as_deref().is_some_and(|look| worktree::says_elsewhere(folder, look));
     let is_top = |folder: &str| {
         let own = absolute(".git", folder);
-        added(folder) || look.as_deref().is_some_and(|look| look.look(&own) != Presence::Absent)
+        look.as_deref().is_some_and(|look| look.look(&own) != Presence::Absent)
     };
     // The nearest one around; it is not the one that is copied to.
-    let is_worktree = |path: &str| {
+    let is_committed = |read: &Effect, path: &str| {
         let path = path.trim_end_matches(['/', '.']);
+        if by_git(path) || read.kind == EffectKind::Move {
+            return by_git(path) && !is_within(effect.path.text(), path);
+        }
         let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]).filter(|folder| !folder.is_empty());
         let top = std::iter::once(path).chain(above).find(|folder| is_top(folder));
-        top.is_some_and(|top| (added(top) || there(top)) && !is_within(effect.path.text(), top))
+        top.is_some_and(|top| (top == path || there(top)) && !is_within(effect.path.text(), top))
     };
     let commands = subject.pipeline().0.into_iter().chain([subject.command]);
-    let read = commands.flat_map(|command| &command.effects).filter(|effect| effect.kind == EffectKind::Read);
-    read.filter_map(|effect| effect.path.known()).any(is_worktree)
+    let read = |effect: &&Effect| matches!(effect.kind, EffectKind::Read | EffectKind::Move);
+    let mut read = commands.flat_map(|command| &command.effects).filter(read);
+    read.any(|effect| effect.path.known().is_some_and(|path| is_committed(effect, path)))
+}
+
+/// Whether the command of this number leaves at a path, or in a folder around it, what git holds: a worktree that it adds, a clone
+/// of a repository of this machine, an archive that it unpacks, a file that git prints.
+fn writes_committed(commands: &[Command], at: usize, path: &str) -> bool {
+    let command = &commands[at];
+    let leaves = |effect: &Effect| {
+        let holds = matches!(effect.kind, EffectKind::Create | EffectKind::Write);
+        let (text, folder) = match &effect.path {
+            Value::Known(path) => (path.as_str(), path.as_str()),
+            other => glob::known_part(other.text()),
+        };
+        holds && !text.is_empty() && is_within(path, folder)
+    };
+    let is = |command: &Command, name: &str| git_subcommand(command).as_deref() == Some(name);
+    // `git checkout-index --prefix=FOLDER/`, which has no effects here.
+    let prefix = |word: &Word| {
+        let folder = word.known()?.strip_prefix("--prefix=")?.trim_end_matches('/');
+        Some(is_within(path, &absolute(folder, command.cwd.as_deref()?)))
+    };
+    if is(command, "checkout-index") {
+        return command.words.iter().filter_map(prefix).any(|within| within);
+    }
+    let fed = || at.checked_sub(1).map(|before| &commands[before]);
+    command.effects.iter().any(leaves)
+        && (adds_worktree(command)
+            || shows_committed(command)
+            || clones_from_here(command)
+            || is(command, "archive")
+            || fed().is_some_and(|before| shows_committed(before) || is(before, "archive")))
+}
+
+/// Whether a command clones a repository of this machine.
+fn clones_from_here(command: &Command) -> bool {
+    let is_remote = |text: &str| {
+        let scheme = text.split_once("://").is_some_and(|(scheme, _)| scheme != "file");
+        scheme || text.split_once(':').is_some_and(|(host, _)| !host.contains('/') && !text.contains("://"))
+    };
+    git_subcommand(command).as_deref() == Some("clone") && !command.words.iter().filter_map(Word::known).any(is_remote)
 }
 
 /// Whether an editor in place prints no line of a file: `sed -n -i ''`, `perl -ni -e 0`.

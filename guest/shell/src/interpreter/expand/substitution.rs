@@ -106,9 +106,13 @@ impl Interpreter<'_> {
         shape.contains(Value::HOLE).then(|| Value::Unknown { why: Why::Temporary, shape: shape.to_owned() })
     }
 
-    /// `$(command -v rm)`: a file of that name, wherever it is.
+    /// `$(command -v rm)`, `$(realpath "$(which rm)")`: a file of that name, wherever it is.
     fn located(&self, first: usize, state: &ShellState) -> Option<Value> {
-        let [command] = self.commands.get(first..)? else { return None };
+        let commands = self.commands.get(first..)?;
+        let command = commands.iter().min_by_key(|command| command.via.len())?;
+        if commands.len() > 1 {
+            return resolved(command).filter(|_| commands.iter().all(|other| other.span.is_inside(command.span)));
+        }
         let words: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
         let name = match words?.as_slice() {
             ["which", name] | ["command", "-v", name] | ["type", "-p" | "-P", name] => *name,
@@ -151,6 +155,16 @@ impl Interpreter<'_> {
             (None, None) => Value::hole(Why::CommandOutput),
         })
     }
+}
+
+/// What `realpath` and `readlink -f` print of a file of which only the name is known: mostly one of that name.
+fn resolved(command: &Command) -> Option<Value> {
+    let ([name, path] | [name, _, path]) = command.words.as_slice() else { return None };
+    let Value::Unknown { why: Why::CommandOutput, shape } = &path.value else { return None };
+    let rest = shape.strip_prefix(Value::HOLE)?;
+    let resolves = matches!(name.known(), Some("realpath" | "readlink"));
+    (resolves && rest.len() > 1 && rest.starts_with('/') && !rest.contains(Value::HOLE))
+        .then(|| Value::Unknown { why: Why::CommandOutput, shape: shape.clone() })
 }
 
 fn in_tmp(pattern: &str) -> bool {
