@@ -15,7 +15,7 @@ use crate::world::GuardHost;
 
 /// Keys of statements.
 const STATEMENTS: &[&str] =
-    &["ddl", "queries", "query", "querytext", "sql", "sqlquery", "sqlstatement", "statement", "statements"];
+    &["ddl", "queries", "query", "querytext", "sql", "sqlquery", "sqlstatement", "sqlstatements", "statement", "statements"];
 
 /// Words in the name of a tool that has a database behind it.
 const DATABASES: &[&str] = &[
@@ -86,6 +86,7 @@ const KEPT: &[&str] = &[
     "account",
     "app",
     "application",
+    "branch",
     "bucket",
     "cluster",
     "collection",
@@ -107,6 +108,9 @@ const KEPT: &[&str] = &[
     "objects",
     "org",
     "organization",
+    "parent",
+    "pg",
+    "postgres",
     "project",
     "queue",
     "record",
@@ -124,6 +128,7 @@ const KEPT: &[&str] = &[
     "store",
     "table",
     "tables",
+    "trash",
     "user",
     "users",
     "volume",
@@ -329,7 +334,10 @@ fn loses(tool: &str, words: &[String], call: &Call) -> bool {
     let local = |field: &Field| ["//localhost", "//127."].iter().any(|host| field.value.contains(host));
     let deed = |field: &Field| {
         let first = words_of(&field.value).into_iter().next();
-        tools::DEEDS.contains(&key_of(&field.name).as_str())
+        let key = key_of(&field.name);
+        // A command of several words is judged as one.
+        let is_verb = || matches!(key.as_str(), "command" | "subcommand") && !field.value.contains(char::is_whitespace);
+        (tools::DEEDS.contains(&key.as_str()) || is_verb())
             && field.value.len() <= LONGEST_DEED
             && first.is_some_and(|word| is_gone(&word))
     };
@@ -343,9 +351,10 @@ fn loses(tool: &str, words: &[String], call: &Call) -> bool {
     told && served && !is_slight && (elsewhere || !files)
 }
 
-/// The last part of a key's place, in small letters and without what joins its words.
+/// The last part of a key's place, in small letters and without what joins its words. The items of a list have its key.
 fn key_of(name: &str) -> String {
-    let last = name.rsplit('.').next().unwrap_or(name);
+    let is_item = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let last = name.rsplit('.').find(|part| !is_item(part)).unwrap_or(name);
     last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
