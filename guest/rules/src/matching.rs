@@ -170,6 +170,7 @@ impl<'a> ScriptContext<'a> {
             invocation: OnceCell::new(),
             placed: OnceCell::new(),
             answered: OnceCell::new(),
+            led: OnceCell::new(),
             sends: OnceCell::new(),
         }
     }
@@ -275,6 +276,9 @@ impl Made {
     }
 }
 
+/// Most files of one copy that are read for what is in them.
+const SOURCES: usize = 8;
+
 /// A command of a text, with what rules ask of it, found out once.
 pub(crate) struct MatchInput<'a> {
     pub(crate) command: &'a Command,
@@ -293,6 +297,8 @@ pub(crate) struct MatchInput<'a> {
     placed: OnceCell<(Rc<[PathZone]>, DependsOn)>,
     /// Which lists of path rules each effect is under.
     answered: OnceCell<Vec<Answered>>,
+    /// The paths that the effects lead to behind links, where those are others.
+    led: OnceCell<Vec<Option<Value>>>,
     sends: OnceCell<bool>,
 }
 
@@ -338,19 +344,37 @@ impl<'a> MatchInput<'a> {
         self.scene.nesting().is_inside_another(self.command.span)
     }
 
-    /// The texts that go into files, as far as they are known.
+    /// The texts that go into files, as far as they are known: of a copy what is in the file that it is made of. That is read
+    /// where a hidden file or one in a hidden folder is written, as those are the ones that programs read by themselves.
     pub(crate) fn contents(&self) -> Vec<Cow<'a, str>> {
         let command = self.command;
         let mut found: Vec<Cow<'_, str>> =
             self.scene.contents.iter().map(|field| field.value.as_str().into()).collect();
         let writes =
             |effect: &Effect| matches!(effect.kind, EffectKind::Write | EffectKind::Append | EffectKind::Create);
-        if command.effects.iter().any(writes) {
-            found.extend(command.input().map(Cow::Borrowed));
+        let told = |command: &'a Command| -> Vec<Cow<'a, str>> {
+            let mut told: Vec<Cow<'_, str>> = command.input().map(Cow::Borrowed).into_iter().collect();
             if matches!(command.program(), Some("echo" | "printf")) {
                 let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
-                found.push(words.join(" ").into());
+                told.push(words.join(" ").into());
             }
+            told
+        };
+        if command.effects.iter().any(writes) {
+            found.extend(told(command));
+        }
+        let hidden = |effect: &Effect| writes(effect) && effect.path.text().contains("/.");
+        if !command.effects.iter().any(hidden) {
+            return found;
+        }
+        let whole = command.program() == Some("cat");
+        let sources = command.effects.iter().filter(|effect| effect.copied || whole && effect.kind == EffectKind::Read);
+        for path in sources.filter_map(|effect| effect.path.known()).take(SOURCES) {
+            self.reaches(DependsOn::Text);
+            let here = |effect: &Effect| writes(effect) && effect.path.known() == Some(path);
+            let earlier = self.script.commands.iter().take(self.index);
+            found.extend(earlier.filter(|one| one.effects.iter().any(here)).flat_map(told));
+            found.extend(self.scene.look.and_then(|look| look.script(path)).map(Cow::Owned));
         }
         found
     }
@@ -508,6 +532,17 @@ impl<'a> MatchInput<'a> {
     /// Where an effect happens whose path leads elsewhere through links that are there; `None` if it does not.
     fn behind_links(&self, effect: &Effect) -> Option<PathZone> {
         let look = self.scene.look?;
+        let path = self.led_to(effect)?;
+        // The workspace and the home folder may be behind links themselves.
+        let place = self.scene.map.of(&path, effect.recursive);
+        let known = self.scene.real_map.get_or_init(|| self.scene.map.behind(|path| look.real(path)));
+        let through = known.as_ref().map_or(place, |map| map.as_map().of(&path, effect.recursive));
+        is_elsewhere(through).then_some(through)
+    }
+
+    /// The path that an effect leads to behind links, if that is another one.
+    fn led_to(&self, effect: &Effect) -> Option<Value> {
+        let look = self.scene.look?;
         let text = effect.path.text();
         if !text.starts_with('/') || effect.kind == EffectKind::Send {
             return None;
@@ -523,16 +558,11 @@ impl<'a> MatchInput<'a> {
         let real = look.real(folder).filter(|real| real != folder)?;
         let rest = text.get(folder.len()..).unwrap_or_default();
         let text = format!("{real}{rest}");
-        let path = match &effect.path {
+        Some(match &effect.path {
             Value::Known(_) => Value::Known(text),
             Value::Pattern(_) => Value::Pattern(text),
             Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
-        };
-        // The workspace and the home folder may be behind links themselves.
-        let place = self.scene.map.of(&path, effect.recursive);
-        let known = self.scene.real_map.get_or_init(|| self.scene.map.behind(|path| look.real(path)));
-        let through = known.as_ref().map_or(place, |map| map.as_map().of(&path, effect.recursive));
-        is_elsewhere(through).then_some(through)
+        })
     }
 
     /// Where an effect outside the workspace happens in a repository in which a person works; `None` if it is in none.
@@ -997,6 +1027,16 @@ impl<'a> MatchInput<'a> {
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
             && !self.is_kind_only(rules, at)
             && !self.is_in_worktree(rules, at)
+            || self.is_led_under(rules, at)
+    }
+
+    /// Whether the effect of this number is a change of a file that is under one of these by the way that a link gives it:
+    /// `ln -s .git/hooks h; echo x > h/pre-commit`.
+    fn is_led_under(&self, rules: &PathRules, at: usize) -> bool {
+        let lead = || self.command.effects.iter().map(|effect| self.led_to(effect)).collect();
+        let effect = &self.command.effects[at];
+        let led = || self.led.get_or_init(lead).get(at)?.as_ref();
+        is_change(effect.kind) && led().is_some_and(|path| rules.cover(path, self.scene.home))
     }
 
     /// Whether the effect is under these only as it is in a worktree below an agent's folder, and they do not mean those.

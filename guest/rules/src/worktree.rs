@@ -112,6 +112,33 @@ pub(crate) fn own_folder(folder: &str, look: &dyn FileOracle) -> Option<String> 
     Some(absolute(look.script(&here)?.strip_prefix("gitdir:")?.trim(), &root))
 }
 
+/// Whether the repository at a top holds what another one does, by what their settings say: it was cloned from that, or both from the
+/// same place.
+pub(crate) fn is_clone_of(top: &str, root: &str, look: &dyn FileOracle) -> bool {
+    let from = origins(top, look);
+    let own = || origins(root, look);
+    let is_root = |url: &String| url.strip_suffix("/.git").unwrap_or(url) == root;
+    top != root && (from.iter().any(is_root) || !from.is_empty() && own().iter().any(|url| from.contains(url)))
+}
+
+/// The addresses of the remotes of a repository. Those that are folders of this machine are paths.
+fn origins(top: &str, look: &dyn FileOracle) -> Vec<String> {
+    let own = absolute(".git", top);
+    let folder = match Worktree::around(top, look) {
+        Some(tree) if tree.root == top => tree.repository,
+        _ => own,
+    };
+    let Some(settings) = look.script(&absolute("config", &folder)) else { return Vec::new() };
+    let url = |line: &str| {
+        let (key, url) = line.split_once('=')?;
+        let url = url.trim();
+        let path = url.strip_prefix("file://").unwrap_or(url);
+        let is_path = path.starts_with(['/', '.']);
+        (key.trim() == "url").then(|| if is_path { absolute(path, top) } else { url.to_owned() })
+    };
+    settings.lines().filter_map(url).collect()
+}
+
 /// Whether a folder is the top of a worktree whose repository is elsewhere, be that true or only said.
 pub(crate) fn says_elsewhere(folder: &str, look: &dyn FileOracle) -> bool {
     look.look(&absolute(".git", folder)) == Presence::File

@@ -18,8 +18,11 @@ const C_FILES: &[&str] = &[
     "chown",
     "copy_file",
     "creat",
+    "creat64",
     "fopen",
+    "fopen64",
     "freopen",
+    "freopen64",
     "fstream",
     "lchown",
     "link",
@@ -27,15 +30,20 @@ const C_FILES: &[&str] = &[
     "mkfifo",
     "ofstream",
     "open",
+    "open64",
     "openat",
+    "openat2",
+    "openat64",
     "remove",
     "remove_all",
     "rename",
     "renameat",
+    "renameat2",
     "resize_file",
     "rmdir",
     "symlink",
     "truncate",
+    "truncate64",
     "unlink",
     "unlinkat",
 ];
@@ -136,6 +144,7 @@ const LANGUAGES: &[Language] = &[
             "execlp",
             "execv",
             "execve",
+            "execveat",
             "execvp",
             "execvpe",
             "fexecve",
@@ -148,6 +157,7 @@ const LANGUAGES: &[Language] = &[
             "syscall",
             "system",
             "vfork",
+            "wordexp",
         ],
     },
     Language {
@@ -217,6 +227,24 @@ const LANGUAGES: &[Language] = &[
         processes: &["dofile", "io.popen", "load", "loadfile", "loadstring", "os.execute", "package.loadlib"],
     },
     Language {
+        endings: &["tcl", "tk"],
+        files: &[],
+        processes: &[
+            "eval",
+            "exec",
+            "file copy",
+            "file delete",
+            "file link",
+            "file rename",
+            "interp",
+            "load",
+            "open",
+            "source",
+            "subst",
+            "uplevel",
+        ],
+    },
+    Language {
         endings: &["jl", "R", "r"],
         files: &["cp", "file.copy", "file.remove", "file.rename", "mv", "open", "rm", "unlink", "write", "writeLines"],
         processes: &["ccall", "eval", "pipe", "run", "sink", "source", "system", "system2"],
@@ -262,6 +290,19 @@ const LANGUAGES: &[Language] = &[
 pub(crate) fn language_of(path: &str) -> Option<&'static Language> {
     let (name, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
     LANGUAGES.iter().find(|language| !name.is_empty() && language.endings.contains(&ending))
+}
+
+/// The files beside a source that are compiled with it, by the paths that it has them by: `#include "x"` of C, `mod x;`
+/// of Rust.
+pub(crate) fn parts(source: &str) -> impl Iterator<Item = String> + '_ {
+    source.lines().map(str::trim).flat_map(|line| {
+        let included = line.strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("include"));
+        let included = included.and_then(|rest| rest.trim_start().strip_prefix('"')?.split_once('"'));
+        let module =
+            line.strip_prefix("pub ").unwrap_or(line).strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';'));
+        let module = module.map(|name| [format!("{name}.rs"), format!("{name}/mod.rs")]);
+        included.map(|(path, _)| path.to_owned()).into_iter().chain(module.into_iter().flatten())
+    })
 }
 
 /// The language of what a compiler of C reads from its input.
@@ -323,7 +364,7 @@ fn is_plain_call(source: &str, at: usize, name: &str) -> bool {
             None => word && !given,
         };
     };
-    let reads = matches!(name, "fopen" | "io.open" | "open")
+    let reads = matches!(name, "fopen" | "fopen64" | "io.open" | "open")
         && second_text(arguments).is_some_and(|mode| matches!(mode, "r" | "rb" | "rt"));
     reads || first_text(arguments).is_some_and(is_plain)
 }
@@ -424,10 +465,23 @@ mod tests {
             ("a.zig", "pub fn main() !void { try std.fs.cwd().deleteTree(x); }", true),
             ("a.lua", "os.execute('ls')", true),
             ("a.lua", "table.remove(t, 1) print(t)", false),
+            ("a.c", "int main(){ return open64(p, O_TRUNC); }", true),
+            ("a.c", "int main(){ FILE *f = fopen64(argv[1], \"r\"); }", false),
+            ("a.c", "int main(){ wordexp_t w; wordexp(p, &w, 0); }", true),
+            ("a.tcl", "file delete $path", true),
+            ("a.tcl", "foreach f {a b} { puts [file tail $f] }", false),
         ];
         for (path, source, acts) in cases {
             assert_eq!(language_of(path).expect(path).acts(source), acts, "{source}");
         }
+    }
+
+    #[test]
+    fn parts_are_named_in_their_source() {
+        let source =
+            "#include <stdio.h>\n#include \"ops.inc\"\n  # include \"../a.h\" // x\nmod x;\npub mod y;\nmodel;\n";
+        let expected = ["ops.inc", "../a.h", "x.rs", "x/mod.rs", "y.rs", "y/mod.rs"];
+        assert_eq!(parts(source).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod rough;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use rough::roughly;
+pub(crate) use rough::{included, removes_unknown, roughly};
 
 /// How deep variables may stand in variables, and targets behind targets.
 const MAX_DEPTH: usize = 24;

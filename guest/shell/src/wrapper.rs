@@ -139,8 +139,22 @@ pub(crate) fn is_shell(program: &str) -> bool {
 
 /// The commands that this one runs, in the order of its words.
 pub(crate) fn inner(words: &[Word]) -> Vec<NestedCommand> {
-    let Some(program) = words.first().and_then(Word::known).map(basename) else { return Vec::new() };
-    table::find(program).map(|row| Call::new(row, words).open()).unwrap_or_default()
+    let Some(path) = words.first().and_then(Word::known) else { return Vec::new() };
+    if let Some(own) = own_name(path) {
+        let own = own.into_iter().map(|name| Word { at: None, ..Word::new(name, words[0].span) });
+        let kind = NestedKind::Command { words: own.chain(words[1..].iter().cloned()).collect(), more: false };
+        return vec![NestedCommand { kind, change: ContextChange::default() }];
+    }
+    table::find(basename(path)).map(|row| Call::new(row, words).open()).unwrap_or_default()
+}
+
+/// The usual words for a program that is named by a path of its own: `/usr/lib/git-core/git-stash`, the shell's own file in `/proc`.
+fn own_name(path: &str) -> Option<Vec<&str>> {
+    if let Some(subcommand) = basename(path).strip_prefix("git-").filter(|name| is_git_subcommand(name)) {
+        return Some(vec!["git", subcommand]);
+    }
+    let process = path.strip_prefix("/proc/")?.strip_suffix("/exe")?;
+    (!process.contains('/')).then(|| vec!["bash"])
 }
 
 /// The folders that options of git or make name to work in, each as seen from the one before. None if a word among the

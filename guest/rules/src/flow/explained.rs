@@ -123,7 +123,10 @@ pub(super) fn is_setup(inner: &[&Command]) -> bool {
     let prints = |other: &Command| {
         let Some(program) = other.program() else { return false };
         let words = || other.words.iter().skip(1).filter_map(Word::known);
+        // `expand setup` prints what is in that file.
+        let reads = other.effects.iter().any(|effect| effect.kind == EffectKind::Read);
         source(other).is_none()
+            && !reads
             && !PRINTS_ANYTHING.contains(&program)
             && (SETUP.contains(&program) || words().take(2).any(|word| SETUP_WORDS.contains(&word)))
     };

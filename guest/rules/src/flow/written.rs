@@ -1,6 +1,6 @@
 //! Which files a text writes, for later calls of the session, and which of them are programs of the system by another name.
 
-use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Value, Why, is_system};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Value, Why, Word, is_system};
 
 use super::files::is_filled;
 use crate::call::Memory;
@@ -34,6 +34,7 @@ impl<'s> Written<'s> {
         let sources: Vec<&Effect> = sources.collect();
         self.moved.extend(moves(command).map(|(_, to)| to.to_owned()));
         let program = sources.iter().filter_map(|effect| self.program(effect)).max();
+        let program = program.or_else(|| prints_object(command).then(String::new));
         for path in to {
             self.add(path);
             if let Some(program) = &program {
@@ -84,7 +85,14 @@ impl<'s> Written<'s> {
         let Some(path) = place(from) else {
             // `cp "$(which rm)" x`, `cp /bin/r? x`
             let open = match &from.path {
-                Value::Unknown { why: Why::CommandOutput, shape } => shape.chars().eq([Value::HOLE]),
+                Value::Unknown { why: Why::CommandOutput, shape } => {
+                    // Its name is known, and its folder is not.
+                    let name = shape.strip_prefix(Value::HOLE).and_then(|rest| rest.strip_prefix('/'));
+                    if let Some(name) = name.filter(|name| toolgate_commands::find(name).is_some()) {
+                        return Some(format!("/usr/bin/{name}"));
+                    }
+                    shape.chars().eq([Value::HOLE])
+                }
                 Value::Pattern(pattern) => is_system(pattern),
                 _ => false,
             };
@@ -93,6 +101,14 @@ impl<'s> Written<'s> {
         let known = self.programs.iter().rev().chain(self.earlier.programs.iter()).find(|(own, _)| own == path);
         known.map(|(_, program)| program.clone()).or_else(|| is_system(path).then(|| path.to_owned()))
     }
+}
+
+/// Whether git prints an object that is not known, which may be any program: `git cat-file blob "$h" > x`.
+fn prints_object(command: &Command) -> bool {
+    let unknown = |word: &Word| matches!(word.value, Value::Unknown { .. });
+    command.program() == Some("git")
+        && command.words.iter().any(|word| word.known() == Some("cat-file"))
+        && command.words.iter().any(unknown)
 }
 
 /// What a command moves that no build makes again, and where to.

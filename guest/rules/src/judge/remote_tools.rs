@@ -2,6 +2,12 @@
 //!
 //! `mcp__db__query {"sql": "DROP TABLE users"}` is judged as a client that is told so, `git_reset {"mode": "hard"}` as the
 //! command of that name, and `delete_repository` by its verb. What a tool does to files here is not judged in this place.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `git` | tools for git in other words than git's own |
+
+mod git;
 
 use toolgate_names::{tools, words_of};
 use toolgate_shell::{Command, Script, Span, Word};
@@ -14,8 +20,18 @@ use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
 
 /// Keys of statements.
-const STATEMENTS: &[&str] =
-    &["ddl", "queries", "query", "querytext", "sql", "sqlquery", "sqlstatement", "sqlstatements", "statement", "statements"];
+const STATEMENTS: &[&str] = &[
+    "ddl",
+    "queries",
+    "query",
+    "querytext",
+    "sql",
+    "sqlquery",
+    "sqlstatement",
+    "sqlstatements",
+    "statement",
+    "statements",
+];
 
 /// Words in the name of a tool that has a database behind it.
 const DATABASES: &[&str] = &[
@@ -199,7 +215,7 @@ impl Evaluation<'_> {
         if call.kind == ToolKind::Shell || call.inputs.is_empty() && !call.tool.contains(['_', '-', ':', '.', '/']) {
             return;
         }
-        for command in commands(&words, &call.inputs) {
+        for command in commands(&words, &own_words(&call.tool), &call.inputs) {
             self.said(&command, world);
         }
         if loses(&call.tool, &words, call) {
@@ -248,7 +264,7 @@ fn named(call: &Call) -> Evidence {
 }
 
 /// The commands that mean the same as what a tool is told.
-fn commands(words: &[String], inputs: &[Field]) -> Vec<String> {
+fn commands(words: &[String], own: &[String], inputs: &[Field]) -> Vec<String> {
     let says = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
     let runs = says(tools::RUNS) || says(EVALUATES);
     let language = tools::runner(words).filter(|_| runs);
@@ -273,8 +289,17 @@ fn commands(words: &[String], inputs: &[Field]) -> Vec<String> {
             found.push(format!("redis-cli {text}"));
         }
     }
-    found.extend(named_after(words, inputs));
+    match git::command(words, own, inputs) {
+        Some(command) => found.push(command),
+        None => found.extend(named_after(words, inputs)),
+    }
     found
+}
+
+/// The words of a tool's name without that of its server.
+fn own_words(tool: &str) -> Vec<String> {
+    let own = tool.rsplit_once("__").map_or(tool, |(_, own)| own);
+    words_of(own.rsplit([':', '/']).next().unwrap_or(own))
 }
 
 /// The client that would be told a statement.
@@ -324,8 +349,7 @@ fn command_of(words: &[String], inputs: &[Field], mode: &dyn Fn(&str) -> String)
 
 /// Whether a tool says that something elsewhere is gone after it.
 fn loses(tool: &str, words: &[String], call: &Call) -> bool {
-    let own = tool.rsplit_once("__").map_or(tool, |(_, own)| own);
-    let own = words_of(own.rsplit([':', '/']).next().unwrap_or(own));
+    let own = own_words(tool);
     let one = |word: &String, wanted: &[&str]| wanted.contains(&word.as_str());
     let is_slight = own.iter().any(|word| one(word, SLIGHT));
     let kept = own.iter().any(|word| one(word, KEPT));

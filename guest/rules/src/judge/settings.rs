@@ -2,14 +2,15 @@
 //!
 //! Such a file is often in the project: `.claude/settings.json` with the hook, `.toolgate.yaml`. `git stash -u` removes it
 //! where git does not know it, `git checkout OLD` where an older commit does not have it, and the next calls of the session
-//! run unjudged. What a merge or a pull brings is not known before, and is not looked at.
+//! run unjudged. So does a patch that makes the files those of another commit. What a merge or a pull brings is not known before,
+//! and is not looked at.
 
-use toolgate_shell::{Command, FileOracle, Presence, Runs, Word, absolute};
+use toolgate_shell::{Command, EffectKind, FileOracle, Presence, Runs, SUBSTITUTION, Word, absolute};
 
 use super::hook_files::AGENTS;
 use super::{Evaluation, evidence};
 use crate::call::Field;
-use crate::invocation::{Given, Invocation};
+use crate::invocation::{Given, Invocation, Operand};
 use crate::matching::{MatchInput, git_subcommand};
 use crate::native_rule::NativeRule;
 use crate::worktree;
@@ -162,14 +163,18 @@ impl<'a> Evaluation<'a> {
         let mut staged = Staged::default();
         // Commits are named by what another command prints.
         let prints = || subjects.iter().any(|subject| prints_commits(subject.command));
-        for subject in subjects.iter().filter(|subject| subject.command.program() == Some("git")) {
-            if subject.command.runs == Runs::Never || subject.command.elsewhere {
+        for subject in subjects.iter().filter(|subject| !subject.command.elsewhere) {
+            if subject.command.runs == Runs::Never {
                 continue;
             }
-            let Some(found) = subject.invocation() else { continue };
+            self.patched(subject, field, world, look);
+            let is_git = subject.command.program() == Some("git");
+            let Some(found) = subject.invocation().filter(|_| is_git) else { continue };
             let dashes = subject.command.words.iter().position(|word| word.known() == Some("--"));
-            let (takes, paths) = takes(found, dashes);
-            let is_open = takes_commits(found) && prints();
+            let (mut takes, paths) = takes(found, dashes);
+            staged.name(&mut takes);
+            let is_given = || goes(found) && dashes.is_none() && is_given_commits(subject);
+            let is_open = (takes_commits(found) || staged.names_unknown(found)) && prints() || is_given();
             if takes != Takes::Nothing || is_open {
                 let folder = subject.command.cwd.as_deref().unwrap_or(&self.call.cwd);
                 let Some(root) = worktree::top(folder, look) else { continue };
@@ -186,18 +191,143 @@ impl<'a> Evaluation<'a> {
             staged.follow(found);
         }
     }
+
+    /// A patch that takes such a file away.
+    fn patched(&mut self, subject: &MatchInput<'_>, field: &Field, world: &mut dyn GuardHost, look: &dyn FileOracle) {
+        let command = subject.command;
+        if !applies(command) {
+            return;
+        }
+        let described = descriptions(subject);
+        let folder = command.cwd.as_deref().unwrap_or(&self.call.cwd);
+        let Some(root) = worktree::top(folder, look).filter(|_| !described.is_empty()) else { return };
+        let taken = |file: &&str| described.iter().any(|patch| patch_takes(patch, &root, file, world));
+        if let Some(file) = carriers(&root, look).into_iter().find(taken) {
+            self.native(NativeRule::SettingsTaken, file, vec![evidence(field, command.span)]);
+        }
+    }
 }
 
-/// What earlier commands of a text did to the index, and to the commit that changes are told by.
+/// Whether a command does what a patch says.
+fn applies(command: &Command) -> bool {
+    const LOOKS: &[&str] = &["--check", "--dry-run", "--numstat", "--stat", "--summary"];
+    let applies = match command.program() {
+        Some("git") => matches!(git_subcommand(command).as_deref(), Some("am" | "apply")),
+        program => matches!(program, Some("patch" | "gpatch")),
+    };
+    applies && !command.words.iter().filter_map(Word::known).any(|word| LOOKS.contains(&word))
+}
+
+/// The commands that print what a command is given as a patch: by a pipe, a substitution, or a file that the text has written.
+fn descriptions<'a>(subject: &MatchInput<'a>) -> Vec<&'a Command> {
+    let command = subject.command;
+    let reads = |other: &Command| {
+        let written = other.effects.iter().filter(|effect| effect.kind == EffectKind::Write);
+        let read = || command.effects.iter().filter(|effect| effect.kind == EffectKind::Read);
+        let mut written = written.filter(|effect| effect.path.known().is_some());
+        written.any(|effect| read().any(|read| read.path == effect.path))
+    };
+    let is_inside =
+        |other: &Command| other.via.last().is_some_and(|via| via == SUBSTITUTION) && other.span.is_inside(command.span);
+    let commands = &subject.script().commands;
+    let earlier = commands[..subject.index].iter().filter(|other| reads(other));
+    let inside = commands.iter().filter(|other| is_inside(other));
+    subject.pipeline().0.into_iter().chain(earlier).chain(inside).collect()
+}
+
+/// Whether a patch that a command prints makes a file another one.
+fn patch_takes(patch: &Command, root: &str, file: &str, world: &mut dyn GuardHost) -> bool {
+    let Some(folder) = patch.cwd.as_deref() else { return false };
+    let words = || patch.words.iter().skip(1).filter_map(Word::known);
+    // It is named beside what it is compared with.
+    let is_named = || words().any(|word| absolute(word, folder) == absolute(file, root));
+    match git_subcommand(patch).as_deref() {
+        Some("diff") if words().any(|word| word == "--no-index") => is_named(),
+        Some(name @ ("diff" | "diff-index" | "diff-tree" | "format-patch" | "log" | "show")) => {
+            let rest: Vec<&str> = words().skip_while(|word| *word != name).skip(1).collect();
+            // One commit tells of what it did itself.
+            let alone = matches!(name, "format-patch" | "log" | "show");
+            tells_of(&rest, alone, root, folder, file, world)
+        }
+        None => matches!(patch.program(), Some("diff" | "gdiff")) && is_named(),
+        _ => false,
+    }
+}
+
+/// Whether commits that are compared, or what they did themselves if each stands `alone`, have another file of a name than the last
+/// one.
+fn tells_of(words: &[&str], alone: bool, root: &str, folder: &str, file: &str, world: &mut dyn GuardHost) -> bool {
+    let dashes = words.iter().position(|word| *word == "--");
+    let (before, behind) = words.split_at(dashes.unwrap_or(words.len()));
+    let mut paths: Vec<&str> = behind.iter().skip(1).copied().collect();
+    let mut tells = false;
+    for word in before.iter().filter(|word| !word.starts_with('-')).take(COMMITS) {
+        let ends = word.split("..").map(|end| end.trim_matches('.')).filter(|end| !end.is_empty());
+        let known: Vec<bool> = ends.filter_map(|commit| world.differs(root, commit, file)).collect();
+        match known.as_slice() {
+            // What is no commit is a path.
+            [] => paths.push(word),
+            [after] if alone && !word.contains("..") => {
+                let earlier = world.differs(root, &format!("{word}^"), file);
+                tells |= earlier.is_some_and(|earlier| earlier != *after);
+            }
+            known => tells |= known.contains(&true),
+        }
+    }
+    tells && covers(&paths, root, folder, file)
+}
+
+/// What earlier commands of a text did to the index, and to the commit that changes are told by; and the names that they gave.
 #[derive(Default)]
 struct Staged<'a> {
     /// The paths of each `git add`; all if there are none.
     added: Vec<Vec<&'a str>>,
     commits: Vec<&'a str>,
+    /// Branches and tags, and the commit of each if it is known.
+    named: Vec<(&'a str, Option<&'a str>)>,
 }
 
 impl<'a> Staged<'a> {
+    /// Puts commits in the place of the names that the text has given them.
+    fn name(&self, takes: &mut Takes<'a>) {
+        let (Takes::Commits(commits) | Takes::Steps(commits)) = takes else { return };
+        for commit in commits {
+            let named = self.named.iter().rev().find(|(name, _)| name == commit);
+            *commit = named.and_then(|(_, to)| *to).unwrap_or(commit);
+        }
+    }
+
+    /// Whether git goes to a name that the text has given to a commit which is not known.
+    fn names_unknown(&self, found: &Invocation<'_>) -> bool {
+        let unknown = |text: &str| self.named.iter().any(|(name, commit)| *name == text && commit.is_none());
+        goes(found) && found.operands.iter().skip(1).filter_map(|operand| operand.text).any(unknown)
+    }
+
+    /// Notes the names that a command gives to commits.
+    fn follow_names(&mut self, found: &Invocation<'a>) {
+        let operands = found.operands.as_slice();
+        let bare =
+            |name: &'a str| ["refs/heads/", "refs/tags/"].iter().find_map(|at| name.strip_prefix(at)).unwrap_or(name);
+        match operands.first().and_then(|first| first.text) {
+            Some("branch" | "tag" | "update-ref") if !found.has(&["-d", "-D", "--delete"]) => {
+                let named = operands.get(1).and_then(|name| name.text).zip(operands.get(2));
+                self.named.extend(named.map(|(name, commit)| (bare(name), commit.text)));
+            }
+            // `git fetch . COMMIT:refs/heads/NAME`
+            Some("fetch") if operands.get(1).and_then(|from| from.text) == Some(".") => {
+                let given = |operand: &Operand<'a>| {
+                    let (commit, name) = operand.shape.rsplit_once(':')?;
+                    let commit = operand.text.map(|_| commit.trim_start_matches('+'));
+                    Some((bare(name), commit))
+                };
+                self.named.extend(operands.iter().skip(2).filter_map(given));
+            }
+            _ => {}
+        }
+    }
+
     fn follow(&mut self, found: &Invocation<'a>) {
+        self.follow_names(found);
         let mut texts = found.operands.iter().filter_map(|operand| operand.text).filter(|text| *text != "--");
         match texts.next() {
             Some("add" | "stage") if !found.has(&["-u", "--update", "-n", "--dry-run"]) => {
@@ -234,8 +364,8 @@ fn covers(paths: &[&str], root: &str, folder: &str, file: &str) -> bool {
         && (included.peek().is_none() || included.any(|path| any(&path)))
 }
 
-/// Whether git goes to commits that it is given, and one of them is not known.
-fn takes_commits(found: &Invocation<'_>) -> bool {
+/// Whether git goes to commits that it is given.
+fn goes(found: &Invocation<'_>) -> bool {
     const GOES: &[&str] = &[
         "bisect",
         "checkout",
@@ -249,9 +379,19 @@ fn takes_commits(found: &Invocation<'_>) -> bool {
         "revert",
         "switch",
     ];
-    let goes = found.operands.first().and_then(|first| first.text).is_some_and(|name| GOES.contains(&name));
-    goes && (found.operands.iter().any(|operand| operand.text.is_none())
-        || found.options.iter().any(|given| given.value.is_none() && found.is(given, "--source")))
+    found.operands.first().and_then(|first| first.text).is_some_and(|name| GOES.contains(&name))
+}
+
+/// Whether git goes to commits that it is given, and one of them is not known.
+fn takes_commits(found: &Invocation<'_>) -> bool {
+    goes(found)
+        && (found.operands.iter().any(|operand| operand.text.is_none())
+            || found.options.iter().any(|given| given.value.is_none() && found.is(given, "--source")))
+}
+
+/// Whether more words are added to a command, and another one prints commits to it: `git log --format=%H | xargs git revert`.
+fn is_given_commits(subject: &MatchInput<'_>) -> bool {
+    subject.command.more_words && subject.pipeline().0.into_iter().any(prints_commits)
 }
 
 /// Whether a command of git prints commits other than the one that is checked out.
@@ -274,6 +414,12 @@ fn is_known(tracked: Option<Tracked>) -> bool {
     matches!(tracked, Some(Tracked::Held | Tracked::Changed))
 }
 
+/// Whether a commit has another file of a name than the last one. Git makes a branch of a name that only a remote has.
+fn differs(root: &str, commit: &str, file: &str, world: &mut dyn GuardHost) -> bool {
+    let own = world.differs(root, commit, file);
+    own.or_else(|| world.differs(root, &format!("origin/{commit}"), file)).unwrap_or(false)
+}
+
 /// Whether a command takes a file away that is there now.
 fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost) -> bool {
     let mut tracked = || world.tracked(&absolute(file, root));
@@ -289,7 +435,7 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost
                 || commits.iter().take(COMMITS).any(|commit| {
                     let commit = if *commit == "-" { "@{-1}" } else { commit };
                     // A name that is no commit is a path, or an error of git's; one of two commits is what they have in common.
-                    world.differs(root, commit, file).unwrap_or(false)
+                    differs(root, commit, file, world)
                         || commit.contains("..") && is_known(world.tracked(&absolute(file, root)))
                 })
         }

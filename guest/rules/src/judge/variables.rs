@@ -50,6 +50,8 @@ pub(super) fn shown(subject: &MatchInput<'_>, effect: &Effect, text: &str, world
         "git" => compared(found, effect, world),
         "cat" if others.is_empty() && found.options.is_empty() => piped(subject, text),
         "grep" if others.len() == 1 && is_inverted(found) => piped(subject, text),
+        // `grep NAME .env | wc -l`
+        "grep" | "egrep" if !others.is_empty() && found.has_only(&["-E", "-i"]) && is_counted(subject) => Shown::No,
         _ => Shown::Yes,
     }
 }
@@ -73,8 +75,9 @@ fn masks(found: &Invocation<'_>, operands: &[&str]) -> bool {
         ("md5sum" | "sha1sum" | "sha256sum" | "shasum" | "cksum", []) => found.options.is_empty(),
         ("cmp", [_]) => with(&["-s", "--silent"], &[]),
         ("diff", [_]) => with(&["-q", "--brief"], &[]),
+        ("grep" | "egrep", [_, _, ..]) => with(COUNT, &["-E", "-i"]),
         ("grep" | "egrep", [pattern]) => {
-            with(COUNT, &["-E"]) || with(&["-o", "--only-matching"], &["-E"]) && is_name_pattern(pattern)
+            with(COUNT, &["-E", "-i"]) || with(&["-o", "--only-matching"], &["-E"]) && is_name_pattern(pattern)
         }
         ("cut", []) => {
             found.has_only(&["-d", "-f"]) && found.value(&["-d"]) == Some("=") && found.value(&["-f"]) == Some("1")
@@ -88,7 +91,8 @@ fn masks(found: &Invocation<'_>, operands: &[&str]) -> bool {
                 [script] if !found.has(&["-e"]) => Some(script),
                 _ => None,
             });
-            found.has_only(&["-E", "-r", "-e"]) && script.is_some_and(is_mask)
+            // With `-n` only lines that were masked are printed.
+            found.has_only(&["-E", "-r", "-e", "-n"]) && script.is_some_and(is_mask)
         }
         _ => false,
     }
@@ -140,10 +144,16 @@ fn is_mask(script: &str) -> bool {
     let Some(rest) = script.strip_prefix('s') else { return false };
     let Some(delimiter) = rest.chars().next().filter(|c| "/|#,:@".contains(*c)) else { return false };
     let parts: Vec<&str> = rest[1..].split(delimiter).collect();
-    let [pattern, by, "" | "g"] = parts.as_slice() else { return false };
+    let [pattern, by, "" | "g" | "p"] = parts.as_slice() else { return false };
     let pattern = pattern.strip_suffix('$').unwrap_or(pattern);
     let head = pattern.strip_suffix(".*").or_else(|| pattern.strip_suffix(".+"));
     head.is_some_and(|head| HEADS.contains(&head)) && !by.contains(['&', '\n']) && !by.contains("\\0")
+}
+
+/// Whether the lines that a command prints are only counted.
+fn is_counted(subject: &MatchInput<'_>) -> bool {
+    let counts = |next: &Command| texts(next).is_some_and(|words| words == ["wc", "-l"]) && next.redirects.is_empty();
+    matches!(subject.pipeline().1.as_slice(), [next] if counts(next))
 }
 
 /// What becomes of the lines of `cat .env`, which go on to the next command of the pipeline.
@@ -160,7 +170,7 @@ fn piped(subject: &MatchInput<'_>, text: &str) -> Shown {
         let operands = operands(&found);
         match found.program {
             _ if masks(&found, &operands) => return Shown::No,
-            // Lines go on as they are; what xargs runs if it is told nothing.
+            // Lines go on as they are, all or some; what xargs runs if it is told nothing.
             "sort" | "uniq" | "echo" if operands.is_empty() && found.options.is_empty() => {}
             "grep" if operands.len() == 1 && is_inverted(&found) => {}
             "xargs" if operands.is_empty() && found.has_only(&["-0", "-d", "-r", "-L"]) => {}

@@ -1,11 +1,18 @@
-//! Programs that the text itself writes and has compiled or run from their source: what is in them is read for calls on files
-//! and processes, and one that has any counts as not read.
+//! Programs that the text itself or an earlier one of the session writes and has compiled or run from their source:
+//! what is in them is read for calls on files and processes, and one that has any counts as not read.
+
+use std::collections::BTreeSet;
 
 use super::Interpreter;
+use super::project::Written;
 use super::state::{Input, ShellState};
-use crate::compiled::{Language, language_of, language_of_input};
-use toolgate_shell_syntax::path::{absolute, basename};
-use toolgate_shell_syntax::word::Word;
+use crate::command::{Effect, EffectKind};
+use crate::compiled::{self, Language, language_of, language_of_input};
+use toolgate_shell_syntax::path::{absolute, basename, parent};
+use toolgate_shell_syntax::word::{Span, Value, Why, Word};
+
+/// Most files that are read of one program.
+const MAX_PARTS: usize = 32;
 
 /// What a compiler or a runner makes of sources of the text.
 #[derive(Default)]
@@ -82,8 +89,8 @@ const RUNNERS: &[&str] = &[
 ];
 
 impl Interpreter<'_> {
-    /// What a command compiles or runs of what the text wrote.
-    pub(super) fn builds(&self, name: &str, words: &[Word], state: &ShellState) -> Built {
+    /// What a command compiles or runs of what the session wrote.
+    pub(super) fn builds(&mut self, name: &str, words: &[Word], state: &ShellState) -> Built {
         let program = unversioned(basename(name));
         let known: Vec<&str> = words.iter().skip(1).filter_map(Word::known).collect();
         let Some(folder) = state.folders.likely() else { return Built::default() };
@@ -95,16 +102,17 @@ impl Interpreter<'_> {
         }
         let mut sources = known.iter().filter(|word| language_of(word).is_some()).peekable();
         let named = sources.peek().is_some();
-        let mut unread = sources.any(|word| is_unread(&place(word), state));
+        let mut unread = sources.any(|word| self.is_unread(&place(word), state));
         unread |= compiles.is_some() && known.contains(&"-") && input_acts(state);
         let first = known.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
         let runs_all = project.is_some_and(|(_, subcommands, _)| subcommands.contains(&first));
         if let Some(language) = project.filter(|_| runs_all && !named).and_then(|(_, _, file)| language_of(file)) {
-            unread |= any_unread(language, state);
+            unread |= self.any_unread(language, state);
         }
         // `java NAME` and `java -jar FILE` run what was compiled of the sources.
         if program == "java" && !named {
-            unread |= language_of("a.java").is_some_and(|language| any_unread(language, state));
+            unread |= language_of("a.java").is_some_and(|language| self.any_unread(language, state));
+            unread |= self.class_sources(&known, state).iter().any(|path| self.is_unread(path, state));
             unread |= known.iter().any(|word| word.ends_with(".jar") && state.files.is_unread(&place(word)));
         }
         if !unread {
@@ -117,6 +125,62 @@ impl Interpreter<'_> {
             }
             None => Built { runs: true, outputs: Vec::new() },
         }
+    }
+
+    /// Notes what a command makes of sources that are not read, for calls that come later: it is as if a program were
+    /// copied there that is not known.
+    pub(super) fn note_products(&mut self, slot: usize, state: &ShellState) {
+        let Some(words) = self.commands.get(slot).map(|command| command.words.clone()) else { return };
+        let Some((name, span)) = words.first().and_then(|first| Some((first.known()?.to_owned(), first.span))) else {
+            return;
+        };
+        let outputs = self.builds(&name, &words, state).outputs;
+        let Some(command) = self.commands.get_mut(slot).filter(|command| !command.elsewhere && !outputs.is_empty())
+        else {
+            return;
+        };
+        let unknown = Value::Unknown { why: Why::CommandOutput, shape: Value::HOLE.to_string() };
+        command.effects.push(Effect { copied: true, ..Effect::new(EffectKind::Read, unknown, span) });
+        let made = outputs.into_iter().map(|path| Effect::new(EffectKind::Create, Value::Known(path), span));
+        command.effects.extend(made);
+    }
+
+    /// Whether the session wrote a source or a part of it, and it acts or is not known.
+    fn is_unread(&mut self, path: &str, state: &ShellState) -> bool {
+        let Some(language) = language_of(path) else { return state.files.is_unread(path) };
+        let (mut waiting, mut seen) = (vec![path.to_owned()], BTreeSet::new());
+        while let Some(path) = waiting.pop() {
+            if seen.len() >= MAX_PARTS || !seen.insert(path.clone()) {
+                continue;
+            }
+            let source = match self.written(&path, Span::default(), state) {
+                Written::Unread => return true,
+                Written::Text(text) if language.acts(&text.text) => return true,
+                Written::Text(text) => Some(text.text.clone()),
+                // The project's own is not judged, and may have parts that are the session's.
+                Written::Not => self.untouched(&path, state).map(|text| text.to_string()),
+            };
+            let folder = parent(&path).unwrap_or("/");
+            waiting
+                .extend(source.iter().flat_map(|source| compiled::parts(source)).map(|part| absolute(&part, folder)));
+        }
+        false
+    }
+
+    /// The same of any source of a language that the text wrote. Of all that a session writes, a project's own commands
+    /// build a part.
+    fn any_unread(&mut self, language: &Language, state: &ShellState) -> bool {
+        let sources: Vec<String> = state.files.written().filter(|path| language.has(path)).map(str::to_owned).collect();
+        sources.iter().any(|path| self.is_unread(path, state))
+    }
+
+    /// The sources of the session with the names of these classes.
+    fn class_sources(&self, words: &[&str], state: &ShellState) -> Vec<String> {
+        let is_named = |path: &&str| {
+            let stem = basename(path).strip_suffix(".java");
+            stem.is_some_and(|stem| words.iter().any(|word| word.rsplit(['.', '/']).next() == Some(stem)))
+        };
+        state.files.of_session().filter(is_named).map(str::to_owned).collect()
     }
 }
 
@@ -155,19 +219,7 @@ fn outputs(words: &[&str], default: Option<&str>) -> Vec<String> {
     stems.collect()
 }
 
-/// Whether the text wrote a source, and it acts or is not known.
-fn is_unread(path: &str, state: &ShellState) -> bool {
-    let content = state.files.made(path).filter(|made| !made.preexisting).and_then(|made| made.content.as_ref());
-    let acts = |language: &Language| content.is_some_and(|content| language.acts(&content.text));
-    state.files.is_unread(path) || language_of(path).is_some_and(acts)
-}
-
-/// The same of any source of a language.
-fn any_unread(language: &Language, state: &ShellState) -> bool {
-    state.files.written().any(|path| language.has(path) && is_unread(path, state))
-}
-
-/// The same of what a compiler reads from its input.
+/// Whether what a compiler reads from its input acts.
 fn input_acts(state: &ShellState) -> bool {
     match &state.input {
         Input::Text(text, from) => {

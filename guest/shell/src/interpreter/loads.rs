@@ -6,14 +6,16 @@ use std::rc::Rc;
 use super::Interpreter;
 use super::places::places;
 use super::project::Written;
-use super::state::ShellState;
+use super::state::{Input, ShellState};
 use crate::abstract_value::Text;
 use crate::command::EffectKind;
 use crate::compiled::language_of;
 use crate::program_words::ProgramWords;
 use crate::wrapper::{ContextChange, Language, NestedCommand, NestedKind, Times};
 use toolgate_commands::{LoadedAs, Tests};
-use toolgate_shell_syntax::path::{absolute, basename, is_within};
+use toolgate_scripts::PACKAGES;
+use toolgate_shell_syntax::glob::Pattern;
+use toolgate_shell_syntax::path::{absolute, basename, is_within, parent};
 use toolgate_shell_syntax::word::{Span, Why, Word};
 
 /// Programs that run a script of Python besides python itself.
@@ -36,6 +38,16 @@ const ENDINGS: &[&str] = &[".js", ".mjs", ".cjs", ".ts"];
 /// Programs that run the file that they are given.
 #[rustfmt::skip]
 const SCRIPT_RUNNERS: &[&str] = &["awk", "bash", "bun", "dash", "deno", "lua", "node", "perl", "php", "python", "ruby", "sh", "tclsh", "ts-node", "tsx", "zsh"];
+
+/// Interpreters in a language that is read by the names of its calls, and how files in it end. They run what they are
+/// given to read.
+const READERS: &[(&str, &str)] = &[("lua", "a.lua"), ("luajit", "a.lua"), ("tclsh", "a.tcl")];
+
+/// Editors that take commands from their input with these options.
+const EDITORS: &[&str] = &["nvim", "vi", "view", "vim"];
+
+/// How many folders upwards a package is looked for that a name belongs to.
+const MAX_ABOVE: usize = 8;
 
 /// How many files one command is taken to load because of their names.
 const MAX_FOUND: usize = 32;
@@ -61,6 +73,8 @@ impl Interpreter<'_> {
                 return inner;
             }
             "perl" => return perl_modules(arguments, span, state),
+            "pydoc" => return self.looked_at(arguments, span, state),
+            "run-parts" => return self.parts_of(arguments, state),
             _ => {}
         }
         if matches!(program, "npx" | "pnpx" | "bunx") {
@@ -69,12 +83,22 @@ impl Interpreter<'_> {
         if STARTERS.contains(&program) {
             return self.behind_runner(arguments, state);
         }
+        let by_input = self.by_input(program, words, state);
+        if !by_input.is_empty() {
+            return by_input;
+        }
         let spec = toolgate_commands::find(program).or_else(|| toolgate_commands::find_runner(program));
         let Some(loads) = spec.and_then(|spec| spec.loads.as_ref()) else { return Vec::new() };
         let read = ProgramWords::read(program, arguments);
         let Some(folder) = state.folders.likely().map(str::to_owned) else { return Vec::new() };
         let place = |word: &Word| word.known().map(|path| (absolute(path, &folder), word.span));
         let mut files: Vec<(String, Span)> = read.values(loads.options).filter_map(place).collect();
+        if let LoadedAs::Language(Language::Node) = loads.reads {
+            let names: Vec<&Word> = read.values(loads.options).collect();
+            for (name, span) in names.into_iter().filter_map(|word| Some((word.known()?, word.span))) {
+                files.extend(self.of_package(name, &folder, state).into_iter().map(|path| (path, span)));
+            }
+        }
         let here = read.folder().and_then(place).map_or(folder.clone(), |(folder, _)| folder);
         let is_cmake = loads.reads == LoadedAs::Cmake;
         if !is_cmake || files.is_empty() {
@@ -95,7 +119,87 @@ impl Interpreter<'_> {
             }
         }
         let loaded: Vec<_> = files.into_iter().filter(|(path, _)| is_written(path, state)).collect();
-        loaded.into_iter().flat_map(|(path, span)| self.loaded(words, loads.reads, &path, span, state)).collect()
+        let mut inner: Vec<NestedCommand> =
+            loaded.into_iter().flat_map(|(path, span)| self.loaded(words, loads.reads, &path, span, state)).collect();
+        inner.extend(self.by_variables_of_node(&words[0], &read, &folder, state));
+        inner
+    }
+
+    /// What a program runs of its input, which is its program.
+    fn by_input(&mut self, program: &str, words: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+        let arguments = words.get(1..).unwrap_or_default();
+        let (text, span) = match &state.input {
+            Input::Text(text, from) => (text.text.get(*from..).unwrap_or_default().to_owned(), text.span),
+            Input::Stored(text) => (text.text.clone(), text.span),
+            Input::Inherited | Input::Nothing | Input::Unseen(_) => return Vec::new(),
+        };
+        let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if let Some((_, file)) = READERS.iter().find(|(name, _)| *name == bare) {
+            let is_script = arguments.iter().all(|word| word.known() == Some("-"));
+            let acts = language_of(file).is_some_and(|language| language.acts(&text));
+            return (is_script && acts).then(unseen).into_iter().collect();
+        }
+        let has = |letter: char| {
+            let mut flags = arguments.iter().filter_map(Word::known).filter(|word| !word.starts_with("--"));
+            flags.any(|word| word.strip_prefix('-').is_some_and(|letters| letters.contains(letter)))
+        };
+        if !EDITORS.contains(&program) || !has('s') || !(has('e') || has('E')) {
+            return Vec::new();
+        }
+        lines_as(words, "-c", &text, span).into_iter().map(of_line).collect()
+    }
+
+    /// What node is told to load by a file of variables.
+    fn by_variables_of_node(
+        &mut self,
+        node: &Word,
+        read: &ProgramWords,
+        folder: &str,
+        state: &ShellState,
+    ) -> Vec<NestedCommand> {
+        let places: Vec<(String, Span)> = read
+            .values(&["env-file", "env-file-if-exists"])
+            .filter_map(|word| Some((absolute(word.known()?, folder), word.span)))
+            .collect();
+        let mut inner = Vec::new();
+        for (path, span) in places {
+            let text = match self.written(&path, span, state) {
+                Written::Text(text) => text,
+                Written::Unread => {
+                    inner.push(unseen());
+                    continue;
+                }
+                Written::Not => continue,
+            };
+            let options = text.text.lines().filter_map(|line| line.trim().strip_prefix("NODE_OPTIONS="));
+            for options in options {
+                let options = options.trim_matches(['"', '\'']).split_whitespace().map(|word| Word::new(word, span));
+                let words: Vec<Word> = std::iter::once(node.clone()).chain(options).collect();
+                inner.extend(self.by_loads("node", &words, state));
+            }
+        }
+        inner
+    }
+
+    /// `run-parts FOLDER`: the files that the session wrote there.
+    fn parts_of(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+        let lists = |word: &Word| matches!(word.known(), Some("--list" | "--test"));
+        let folder = arguments.iter().rev().find(|word| !word.text().starts_with('-'));
+        let Some((folder, here)) = folder.filter(|_| !arguments.iter().any(lists)).zip(state.folders.likely()) else {
+            return Vec::new();
+        };
+        let Some(path) = folder.known().map(|path| absolute(path, here)) else { return Vec::new() };
+        let run = |file: String| {
+            let words = vec![Word::new(file, folder.span)];
+            NestedCommand { kind: NestedKind::Command { words, more: false }, change: perhaps() }
+        };
+        written_in(&path, state).into_iter().map(run).collect()
+    }
+
+    /// `pydoc NAME`: the modules that it imports to show what is in them.
+    fn looked_at(&mut self, arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
+        let names = arguments.iter().filter(|word| !word.text().starts_with('-'));
+        names.flat_map(|name| self.by_module(&[Word::new("-m", span), name.clone()], span, state)).collect()
     }
 
     /// What comes of a file that is loaded.
@@ -107,42 +211,32 @@ impl Interpreter<'_> {
         span: Span,
         state: &ShellState,
     ) -> Vec<NestedCommand> {
-        let change = || ContextChange { times: Times::Perhaps, ..ContextChange::default() };
         let text = match reads {
             LoadedAs::Language(language) => {
                 let kind = NestedKind::Loaded { language, path: Word::new(path, span) };
-                return vec![NestedCommand { kind, change: change() }];
+                return vec![NestedCommand { kind, change: perhaps() }];
             }
+            // gdb tells its own commands from Python's by the name.
+            LoadedAs::Lines("-ex") if path.ends_with(".py") => return vec![python(path, span)],
             LoadedAs::Lines(_) | LoadedAs::Cmake => self.written(path, span, state),
         };
         let text: Rc<Text> = match text {
             // One that runs itself is read once.
             Written::Text(text) if self.loaded.iter().any(|(_, known)| Rc::ptr_eq(known, &text)) => return Vec::new(),
             Written::Text(text) => text,
-            Written::Unread => return vec![NestedCommand { kind: NestedKind::Unseen, change: change() }],
+            Written::Unread => return vec![unseen()],
             Written::Not => return Vec::new(),
         };
         let commands: Vec<Option<Vec<Word>>> = match reads {
-            LoadedAs::Lines(option) => {
-                let lines = text.text.lines().map(str::trim).filter(|line| !line.is_empty());
-                let command =
-                    |line: &str| [words.first().cloned(), Some(Word::new(option, span)), Some(Word::new(line, span))];
-                // What comes after so many is not known.
-                let command =
-                    |(at, line): (usize, &str)| (at < MAX_LINES).then(|| command(line).into_iter().flatten().collect());
-                lines.enumerate().take(MAX_LINES + 1).map(command).collect()
-            }
+            LoadedAs::Lines(option) => lines_as(words, option, &text.text, span),
             _ => crate::cmake::commands(&text.text)
                 .into_iter()
                 .map(|words| words.map(|words| crate::cmake::words(words, span)))
                 .collect(),
         };
-        let change = ContextChange { stored: self.is_earlier(&text), ..change() };
+        let change = ContextChange { stored: self.is_earlier(&text), ..perhaps() };
         self.loaded.push((path.to_owned(), text));
-        let kind = |words: Option<Vec<Word>>| {
-            words.map_or(NestedKind::Unseen, |words| NestedKind::Command { words, more: false })
-        };
-        commands.into_iter().map(|words| NestedCommand { kind: kind(words), change: change.clone() }).collect()
+        commands.into_iter().map(|words| NestedCommand { change: change.clone(), ..of_line(words) }).collect()
     }
 
     /// `python3 -m MODULE`
@@ -157,6 +251,13 @@ impl Interpreter<'_> {
         if name == "timeit" {
             return timed(rest);
         }
+        if matches!(name, "zipapp" | "zipfile") {
+            return packed(name, rest, state);
+        }
+        if name == "pickle" {
+            let own = |word: &Word| word.known().is_some_and(|path| is_written_at(path, state));
+            return rest.iter().any(own).then(unseen).into_iter().collect();
+        }
         if TESTERS.contains(&name) {
             let test = Word::new("pytest", span);
             let rest = rest.iter().filter(|word| word.known() != Some("discover")).map(|word| match word.known() {
@@ -168,7 +269,11 @@ impl Interpreter<'_> {
                 _ => word.clone(),
             });
             let words: Vec<Word> = std::iter::once(test).chain(rest).collect();
-            return self.by_loads("pytest", &words, state);
+            let mut inner = self.by_loads("pytest", &words, state);
+            if name == "unittest" {
+                inner.extend(unittests(arguments, span, state));
+            }
+            return inner;
         }
         if name == "doctest" {
             return self.examples(rest, state);
@@ -177,6 +282,10 @@ impl Interpreter<'_> {
             return self.behind_runner(rest, state);
         }
         let Some(folder) = state.folders.likely() else { return Vec::new() };
+        if name.contains('/') {
+            let path = absolute(name, folder);
+            return is_written(&path, state).then(|| python(&path, span)).into_iter().collect();
+        }
         let path = state.known("PYTHONPATH").unwrap_or_default();
         let roots: Vec<String> =
             path.split(':').filter(|part| !part.is_empty()).map(|part| absolute(part, folder)).collect();
@@ -257,23 +366,62 @@ impl Interpreter<'_> {
         within.chain(named).map(|path| (path, span)).collect()
     }
 
-    /// The file that is said to be the beginning of a package of the session.
-    pub(super) fn main_of(&mut self, folder: &str, span: Span, state: &ShellState) -> Option<String> {
+    /// The files that are said to be the beginning of a package of the session, and those that it gives to others.
+    pub(super) fn mains_of(&mut self, folder: &str, span: Span, state: &ShellState) -> Vec<String> {
         let place = absolute("package.json", folder);
         if !is_written(&place, state) {
-            return None;
+            return Vec::new();
         }
-        let Written::Text(text) = self.written(&place, span, state) else { return None };
-        let package: serde_json::Value = serde_json::from_str(&text.text).ok()?;
-        Some(absolute(package.get("main")?.as_str()?, folder))
+        let Written::Text(text) = self.written(&place, span, state) else { return Vec::new() };
+        let package = serde_json::from_str::<serde_json::Value>(&text.text).unwrap_or_default();
+        given_by(&package).into_iter().map(|path| absolute(&path, folder)).collect()
+    }
+
+    /// The files of the session that node finds for a name by the package which it stands in: `#x` among its imports,
+    /// and its own name.
+    pub(super) fn of_package(&mut self, name: &str, from: &str, state: &ShellState) -> Vec<String> {
+        let name = name.strip_prefix(PACKAGES).unwrap_or(name);
+        if name.starts_with(['.', '/', '~']) || name.is_empty() {
+            return Vec::new();
+        }
+        let folders = std::iter::successors(Some(from), |folder| parent(folder)).take(MAX_ABOVE);
+        for folder in folders {
+            let Some(package) = self.package(folder, state) else { continue };
+            let mut named = Vec::new();
+            let own = package.get("name").and_then(serde_json::Value::as_str);
+            if name.starts_with('#') {
+                let imports = package.get("imports").and_then(serde_json::Value::as_object);
+                let (key, whole) = (name.split('/').next().unwrap_or(name), name);
+                // `#lib/*` is any of those below.
+                let is_meant = |given: &str| given == whole || given.contains('*') && given.starts_with(key);
+                let meant = imports.into_iter().flatten().filter(|(given, _)| is_meant(given));
+                meant.for_each(|(_, value)| texts_of(value, &mut named));
+            } else if own
+                .is_some_and(|own| name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+            {
+                named = given_by(&package);
+            }
+            let found = named.iter().flat_map(|path| match_written(path, folder, state));
+            // The nearest package is the one.
+            return found.take(MAX_FOUND).collect();
+        }
+        Vec::new()
+    }
+
+    /// What is in the `package.json` of a folder, be it of the session or the project's own.
+    fn package(&mut self, folder: &str, state: &ShellState) -> Option<serde_json::Value> {
+        let place = absolute("package.json", folder);
+        match self.written(&place, Span::default(), state) {
+            Written::Text(text) => serde_json::from_str(&text.text).ok(),
+            Written::Unread => None,
+            Written::Not => serde_json::from_str(&self.untouched(&place, state)?).ok(),
+        }
     }
 
     /// Whether a command loads or runs a file that the session wrote.
     pub(super) fn runs_written(&mut self, words: &[Word], state: &ShellState) -> bool {
         let Some(name) = words.first().and_then(Word::known).map(str::to_owned) else { return false };
-        let own = |word: &Word| {
-            word.known().is_some_and(|path| places(path, state).iter().any(|place| is_written(place, state)))
-        };
+        let own = |word: &Word| word.known().is_some_and(|path| is_written_at(path, state));
         let runs = name.contains('/') && words.first().is_some_and(own);
         let interprets =
             SCRIPT_RUNNERS.contains(&basename(&name).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
@@ -283,8 +431,9 @@ impl Interpreter<'_> {
     }
 
     /// Whether a command runs a file that the session wrote in a language that is not read: it may do anything, or what is in
-    /// it names calls that do.
+    /// it names calls that do. What it compiles of such files is noted.
     pub(super) fn runs_unread(&mut self, slot: usize, state: &ShellState) -> bool {
+        self.note_products(slot, state);
         let Some(command) = self.commands.get(slot).filter(|_| state.files.has_written()) else { return false };
         // What statements do is for whoever judges them.
         if command.program().and_then(toolgate_commands::find).is_some_and(|spec| spec.statements.is_some()) {
@@ -318,8 +467,13 @@ fn perl_modules(arguments: &[Word], span: Span, state: &ShellState) -> Vec<Neste
     let set = state.known("PERL5OPT").unwrap_or_default();
     let given = arguments.iter().filter_map(Word::known).chain(set.split_whitespace());
     let module = |word: &str| {
+        let module = |name: &str| name.split(['=', ' ']).next().unwrap_or_default().replace("::", "/");
+        // `-d:NAME` is `Devel::NAME`.
+        if let Some(name) = word.strip_prefix("-d:").or_else(|| word.strip_prefix("-dt:")) {
+            return Some(format!("Devel/{}", module(name)));
+        }
         let name = word.strip_prefix("-M").or_else(|| word.strip_prefix("-m"))?;
-        Some(name.split(['=', ' ']).next().unwrap_or_default().trim_start_matches('-').replace("::", "/"))
+        Some(module(name.trim_start_matches('-')))
     };
     let modules: Vec<String> = given.filter_map(module).filter(|name| !name.is_empty()).collect();
     let load = |name: String| {
@@ -360,7 +514,7 @@ fn module_files(name: &str, root: &str) -> Vec<String> {
 }
 
 /// The examples of a text for doctest, one below the other: what stands behind `>>> ` and `... `.
-fn examples(text: &str) -> String {
+pub(super) fn examples(text: &str) -> String {
     let code = |line: &str| {
         let line = line.trim_start();
         line.strip_prefix(">>> ").or_else(|| line.strip_prefix("... ")).map(str::to_owned)
@@ -382,14 +536,133 @@ fn timed(arguments: &[Word]) -> Vec<NestedCommand> {
     vec![NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }]
 }
 
+/// What an archive runs that `python3 -m zipapp FOLDER` or `-m zipfile -c FILE WHAT ..` makes: it is judged when it is
+/// packed.
+fn packed(name: &str, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
+    const MAIN: &str = "__main__.py";
+    let creates = |word: &Word| matches!(word.known(), Some("-c" | "--create"));
+    let Some(here) = state.folders.likely().filter(|_| name == "zipapp" || arguments.iter().any(creates)) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for word in arguments.iter().filter(|word| !word.text().starts_with('-')) {
+        let Some(path) = word.known().map(|path| absolute(path, here)) else { continue };
+        let own = if basename(&path) == MAIN { path.clone() } else { absolute(MAIN, &path) };
+        let starts = is_written(&own, state).then_some(own);
+        // `-m PACKAGE:FUNCTION` starts any of those in it.
+        let all = written_below(&path, state).into_iter().filter(|path| path.ends_with(".py"));
+        let chosen: Vec<String> = match starts {
+            Some(own) => vec![own],
+            None if name == "zipapp" => all.collect(),
+            None => Vec::new(),
+        };
+        found.extend(chosen.iter().map(|path| python(path, word.span)));
+    }
+    found
+}
+
+/// The files of the session among what `python3 -m unittest` loads by its own ways: by a pattern, and by the dotted
+/// names of a class or a test, with the packages around.
+fn unittests(arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
+    let Some(folder) = state.folders.likely() else { return Vec::new() };
+    let words: Vec<&str> = arguments.iter().filter_map(Word::known).collect();
+    let after = words.iter().position(|word| word.ends_with("unittest")).map_or(0, |at| at + 1);
+    let words = words.get(after..).unwrap_or_default();
+    let mut files = Vec::new();
+    for word in words.iter().filter(|word| !word.starts_with('-')) {
+        let ends = word.match_indices('.').map(|(at, _)| at).chain([word.len()]);
+        files.extend(ends.flat_map(|end| module_files(&word[..end], folder)));
+    }
+    let attached = |word: &&str| word.strip_prefix("--pattern=").or_else(|| word.strip_prefix("-p")).map(str::to_owned);
+    let behind = words.windows(2).filter(|pair| matches!(pair[0], "-p" | "--pattern")).map(|pair| pair[1].to_owned());
+    let globs = words.iter().filter(|word| !word.starts_with('-') && word.contains('*')).map(|word| (*word).to_owned());
+    let given = words.iter().filter_map(attached).filter(|glob| !glob.is_empty()).chain(behind).chain(globs);
+    let patterns: Vec<Pattern> = given.filter_map(|glob| Pattern::new(&glob)).collect();
+    let is_meant = |path: &str| patterns.iter().any(|pattern| pattern.matches(basename(path)));
+    files.extend(written_below(folder, state).into_iter().filter(|path| is_meant(path)));
+    files.retain(|path| is_written(path, state));
+    files.sort_unstable();
+    files.dedup();
+    files.iter().map(|path| python(path, span)).collect()
+}
+
+/// The files that a package says are its beginning, or may be loaded of it.
+fn given_by(package: &serde_json::Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for key in ["main", "exports"] {
+        package.get(key).into_iter().for_each(|value| texts_of(value, &mut found));
+    }
+    found
+}
+
+/// All texts in a value, by whatever conditions.
+fn texts_of(value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) if found.len() < MAX_FOUND => found.push(text.clone()),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| texts_of(item, found)),
+        serde_json::Value::Object(entries) => entries.values().for_each(|item| texts_of(item, found)),
+        _ => {}
+    }
+}
+
+/// The files of the session that a path of a package stands for, in which `*` is any.
+fn match_written(path: &str, folder: &str, state: &ShellState) -> Vec<String> {
+    let place = absolute(path, folder);
+    if !path.contains('*') {
+        return is_written(&place, state).then_some(place).into_iter().collect();
+    }
+    let Some(pattern) = Pattern::new(&place) else { return Vec::new() };
+    written_below(folder, state).into_iter().filter(|path| pattern.matches(path)).collect()
+}
+
+/// The files of the session directly in a folder.
+pub(super) fn written_in(folder: &str, state: &ShellState) -> Vec<String> {
+    written_below(folder, state).into_iter().filter(|path| parent(path) == Some(folder)).collect()
+}
+
+/// The files of the session below a folder.
+pub(super) fn written_below(folder: &str, state: &ShellState) -> Vec<String> {
+    let all = state.files.written().chain(state.files.of_session());
+    all.filter(|path| *path != folder && is_within(path, folder)).map(str::to_owned).collect()
+}
+
+/// Whether the session wrote a file that a path may lead to.
+fn is_written_at(path: &str, state: &ShellState) -> bool {
+    places(path, state).iter().any(|place| is_written(place, state))
+}
+
+/// The lines of a text as values of an option of the program that reads them. What comes after so many is not known.
+fn lines_as(words: &[Word], option: &str, text: &str, span: Span) -> Vec<Option<Vec<Word>>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let command = |line: &str| [words.first().cloned(), Some(Word::new(option, span)), Some(Word::new(line, span))];
+    let command = |(at, line): (usize, &str)| (at < MAX_LINES).then(|| command(line).into_iter().flatten().collect());
+    lines.enumerate().take(MAX_LINES + 1).map(command).collect()
+}
+
+/// What is run for a line, if it is known.
+fn of_line(words: Option<Vec<Word>>) -> NestedCommand {
+    let kind = words.map_or(NestedKind::Unseen, |words| NestedKind::Command { words, more: false });
+    NestedCommand { kind, change: perhaps() }
+}
+
+/// Something that is not known.
+fn unseen() -> NestedCommand {
+    NestedCommand { kind: NestedKind::Unseen, change: perhaps() }
+}
+
+/// It may be run or not.
+fn perhaps() -> ContextChange {
+    ContextChange { times: Times::Perhaps, ..ContextChange::default() }
+}
+
 /// A file of Python that something loads.
 fn python(path: &str, span: Span) -> NestedCommand {
     let kind = NestedKind::Loaded { language: Language::Python, path: Word::new(path, span) };
-    NestedCommand { kind, change: ContextChange { times: Times::Perhaps, ..ContextChange::default() } }
+    NestedCommand { kind, change: perhaps() }
 }
 
 /// Whether the text or an earlier one of the session wrote a file.
-fn is_written(path: &str, state: &ShellState) -> bool {
+pub(super) fn is_written(path: &str, state: &ShellState) -> bool {
     let made = state.files.made(path).is_some_and(|made| !made.preexisting && (made.content.is_some() || made.unread));
     made || state.files.is_of_session(path)
 }
@@ -412,7 +685,7 @@ fn tests(given: &[String], folder: &str, state: &ShellState) -> Vec<String> {
         let marked = [".test.", ".spec.", "-test.", "_test.", "_spec."].iter().any(|mark| name.contains(mark));
         let begins =
             ["test_", "test-"].iter().any(|begin| name.starts_with(begin)) || stem == "test" || stem == "conftest";
-        marked || begins || path.contains("/test/") || path.contains("/__tests__/")
+        marked || begins || name.ends_with(".t") || path.contains("/test/") || path.contains("/__tests__/")
     };
     // `tests/test_a` for `tests/test_a.py`
     let is_named = |path: &str| named.iter().any(|given| path == given || path.strip_suffix(".py") == Some(given));

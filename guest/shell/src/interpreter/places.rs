@@ -148,7 +148,7 @@ pub(super) fn on_path(name: &str, with: &ShellState, state: &ShellState) -> Opti
 }
 
 /// The folder that git, npm and their like print as the root of a project: the nearest one, from the working directory on upwards,
-/// that has what makes it one.
+/// that has what makes it one. And where git has its own files.
 pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option<String> {
     let (marks, arguments): (&[&str], _) = match name {
         "git" => (&[".git"], arguments),
@@ -161,10 +161,12 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
         ["-C", folder, rest @ ..] if name == "git" => (located_at(folder, state)?, rest),
         _ => (state.folders.certain()?.to_owned(), arguments),
     };
-    match (name, arguments) {
-        ("git", ["rev-parse", "--show-toplevel"]) | ("hg" | "jj", ["root"]) | ("npm", ["prefix"]) => {}
+    let own = match (name, arguments) {
+        ("git", ["rev-parse", "--show-toplevel"]) | ("hg" | "jj", ["root"]) | ("npm", ["prefix"]) => false,
+        ("git", ["rev-parse", "--git-dir" | "--absolute-git-dir" | "--git-common-dir"]) => true,
+        ("git", ["rev-parse", "--path-format=absolute", "--git-dir" | "--git-common-dir"]) => true,
         _ => return None,
-    }
+    };
     // Variables of the environment that say another one.
     if name == "git" && ["GIT_DIR", "GIT_WORK_TREE"].iter().any(|name| state.get(name).is_some()) {
         return None;
@@ -174,5 +176,14 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
     };
     let root = std::iter::successors(Some(folder.as_str()), |folder| parent(folder)).find(is_root)?;
     let root = state.files.real(root).unwrap_or_else(|| root.to_owned());
-    Some(format!("{root}\n"))
+    if !own {
+        return Some(format!("{root}\n"));
+    }
+    let git = absolute(".git", &root);
+    // A worktree has a file that says where: `gitdir: /p/.git/worktrees/NAME`. All share what is above that.
+    let told = state.files.script(&git).and_then(|text| Some(text.strip_prefix("gitdir:")?.trim().to_owned()));
+    let git = told.map_or(git, |told| absolute(&told, &root));
+    let is_common = arguments.contains(&"--git-common-dir");
+    let common = git.split_once("/worktrees/").filter(|_| is_common).map_or(git.as_str(), |(common, _)| common);
+    Some(format!("{common}\n"))
 }

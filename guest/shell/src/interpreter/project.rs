@@ -3,8 +3,10 @@
 //!
 //! What was there before is the project's own and not read here. What the session wrote and cannot be read is unseen.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::loads::written_below;
 use super::places::places;
 use super::state::{Input, ShellState};
 use super::{Interpreter, MAX_OF_SESSION};
@@ -14,7 +16,8 @@ use crate::just;
 use crate::make::{self, Line};
 use crate::program_words::ProgramWords;
 use crate::wrapper::{ContextChange, Directory, Language, NestedCommand, NestedKind, Times};
-use toolgate_shell_syntax::path::{absolute, is_stdin, parent};
+use toolgate_shell_syntax::glob::Pattern;
+use toolgate_shell_syntax::path::{absolute, basename, is_stdin, parent};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word, in_quotes};
 
 /// How deep the project's own files may have each other run.
@@ -71,7 +74,11 @@ impl Interpreter<'_> {
         let span = words.first().map_or_else(Span::default, |first| first.span);
         let name = toolgate_shell_syntax::path::basename(name);
         match name {
-            "make" | "gmake" => self.by_makefile(arguments, state),
+            "make" | "gmake" => {
+                let mut inner = self.by_makefile(arguments, state);
+                inner.extend(self.by_own_rules(arguments, span, state));
+                inner
+            }
             "just" => self.by_justfile(arguments, state),
             "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => match set_scripts(name, arguments) {
                 found if found.is_empty() => self.by_package(name, arguments, state),
@@ -85,6 +92,33 @@ impl Interpreter<'_> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// What make compiles by rules of its own: `make x` of `x.c`, if the session wrote that.
+    fn by_own_rules(&mut self, arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCommand> {
+        const ENDINGS: &[(&str, &str)] = &[(".c", "cc"), (".cc", "c++"), (".cpp", "c++")];
+        let read = ProgramWords::read("make", arguments);
+        if read.runs_nothing(DRY) {
+            return Vec::new();
+        }
+        let goals: Vec<&str> = read.words().filter_map(Word::known).filter(|goal| !goal.contains('=')).collect();
+        let mut inner = Vec::new();
+        for folder in folders(read.folder(), state) {
+            for (goal, (ending, compiler)) in
+                goals.iter().flat_map(|goal| ENDINGS.iter().map(move |ending| (goal, ending)))
+            {
+                let place = absolute(goal, &folder);
+                let source = format!("{place}{ending}");
+                if matches!(self.written(&source, span, state), Written::Not) {
+                    continue;
+                }
+                let words = [(*compiler).to_owned(), source, "-o".to_owned(), place];
+                let words = words.into_iter().map(|word| Word::new(word, span)).collect();
+                let change = ContextChange { times: Times::Perhaps, ..ContextChange::default() };
+                inner.push(NestedCommand { kind: NestedKind::Command { words, more: false }, change });
+            }
+        }
+        inner
     }
 
     fn by_makefile(&mut self, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
@@ -174,7 +208,7 @@ impl Interpreter<'_> {
     }
 
     /// What is in a file of the project that the session left as it was, where that wrote others that it may have run.
-    fn untouched(&mut self, path: &str, state: &ShellState) -> Option<Rc<str>> {
+    pub(super) fn untouched(&mut self, path: &str, state: &ShellState) -> Option<Rc<str>> {
         if self.elsewhere || !state.files.has_written() || self.project_depth >= MAX_PROJECT_DEPTH {
             return None;
         }
@@ -224,13 +258,11 @@ impl Interpreter<'_> {
             }
             let Some(own) = named.iter().find_map(|file| self.untouched(file, state)) else { continue };
             let own_lines = make::roughly(&own, request).lines;
-            let whole = self.with_included(&own, span, state);
-            if whole.len() > own.len() {
-                let more = make::roughly(&whole, request).lines;
-                let more = more.into_iter().filter(|line| !own_lines.contains(line));
-                let run = |text| NestedKind::Text { text: Word::new(text, span), args: Vec::new() };
-                inner.extend(more.map(|text| NestedCommand { kind: run(text), change: change.clone() }));
-            }
+            let whole = self.with_included(&own, request, span, state);
+            let more = make::roughly(&whole, request).lines;
+            let more = more.into_iter().filter(|line| !own_lines.contains(line));
+            let run = |text| NestedKind::Text { text: Word::new(text, span), args: Vec::new() };
+            inner.extend(more.map(|text| NestedCommand { kind: run(text), change: change.clone() }));
             inner.extend(self.loading(&own_lines, span, change, state));
         }
         inner
@@ -250,7 +282,8 @@ impl Interpreter<'_> {
         let lines = make::lines(text, request, &|name: &str| exported(name, state));
         // What a project's own makefile is that the session has changed needs make as a rule.
         if change.stored && lines.contains(&Line::Unknown) {
-            let rough = make::roughly(&self.with_included(text, span, state), request);
+            let rough = make::roughly(&self.with_included(text, request, span, state), request);
+            kinds.extend(rough.lines.iter().any(|line| make::removes_unknown(line)).then_some(NestedKind::Unseen));
             change.set.extend(rough.unknown.into_iter().map(|name| (name, Word::unknown(Why::CommandOutput, span))));
             kinds.extend(rough.lines.into_iter().map(run));
         } else {
@@ -261,17 +294,34 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A makefile with the files that it includes, as far as the session wrote those.
-    fn with_included(&mut self, text: &str, span: Span, state: &ShellState) -> String {
-        let mut whole = text.to_owned();
-        let included = text.lines().filter_map(|line| line.trim_start_matches(['-', 's']).strip_prefix("include "));
-        for name in included.flat_map(str::split_whitespace) {
-            for place in places(name, state) {
-                if let Written::Text(found) = self.written(&place, span, state) {
-                    whole.push('\n');
-                    whole.push_str(&found.text);
+    /// A makefile with the files that it includes, as far as the session wrote those. Of a name that is not known, or a
+    /// pattern, each that it may be counts.
+    fn with_included(&mut self, text: &str, request: &make::Request, span: Span, state: &ShellState) -> String {
+        const MAX_INCLUDES: usize = 4;
+        let mut whole = text.replace("\\\n", " ");
+        let mut seen = Vec::new();
+        for _ in 0..MAX_INCLUDES {
+            let mut found: BTreeMap<usize, String> = BTreeMap::new();
+            for (line, name) in make::included(&whole, request) {
+                let files = places(&name, state).into_iter().flat_map(|place| matching(&place, state));
+                for file in files.collect::<Vec<_>>() {
+                    if seen.contains(&file) {
+                        continue;
+                    }
+                    if let Written::Text(content) = self.written(&file, span, state) {
+                        let text = found.entry(line).or_default();
+                        text.push('\n');
+                        text.push_str(&content.text.replace("\\\n", " "));
+                    }
+                    seen.push(file);
                 }
             }
+            if found.is_empty() {
+                break;
+            }
+            let lines = whole.lines().enumerate();
+            let lines = lines.map(|(at, line)| format!("{line}{}\n", found.remove(&at).unwrap_or_default()));
+            whole = lines.collect();
         }
         whole
     }
@@ -331,9 +381,10 @@ impl Interpreter<'_> {
 
     fn by_package(&mut self, program: &str, arguments: &[Word], state: &ShellState) -> Vec<NestedCommand> {
         let read = ProgramWords::read(program, arguments);
+        let start = behind_workspace(program, &read);
         // Behind an option that no spec lists, its value may stand before the subcommand.
-        (0..read.operands.len())
-            .take_while(|at| *at == 0 || read.operands[at - 1].perhaps_value)
+        (start..read.operands.len())
+            .take_while(|at| *at == start || read.operands[at - 1].perhaps_value)
             .flat_map(|at| self.by_subcommand((program, arguments), &read, at, state))
             .collect()
     }
@@ -367,6 +418,14 @@ impl Interpreter<'_> {
         for (names, before) in scripts {
             let rest: Vec<Word> = behind[before..].iter().map(|word| (*word).clone()).collect();
             inner.extend(self.scripts(names.as_deref(), read.folder(), &rest, (first.span, state)));
+            // An installation runs those of its packages as well.
+            let installs = names.as_ref().is_some_and(|names| names.contains(&"postinstall"));
+            if installs || names_workspaces(program, read) {
+                for member in members(read, state) {
+                    let folder = Word::new(member, first.span);
+                    inner.extend(self.scripts(names.as_deref(), Some(&folder), &rest, (first.span, state)));
+                }
+            }
         }
         if program != "npm" && first.known().is_some_and(|first| BINARIES.contains(&first)) {
             let words = arguments.iter().skip_while(|word| word.span != first.span).cloned().collect();
@@ -375,6 +434,26 @@ impl Interpreter<'_> {
             inner.push(NestedCommand { kind: NestedKind::Command { words, more: false }, change });
         }
         inner
+    }
+
+    /// What `npm start` runs where no script is called so: `server.js`, if the session wrote it.
+    fn server(&mut self, folder: &str, span: Span, state: &ShellState) -> Option<NestedKind> {
+        let program = absolute("server.js", folder);
+        if matches!(self.written(&program, span, state), Written::Not) {
+            return None;
+        }
+        let file = absolute("package.json", folder);
+        let package = match self.written(&file, span, state) {
+            Written::Text(text) => Some(text.text.clone()),
+            Written::Unread => None,
+            Written::Not => self.untouched(&file, state).map(|text| text.to_string()),
+        };
+        let package = package.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
+        if package.is_some_and(|package| package.pointer("/scripts/start").is_some()) {
+            return None;
+        }
+        let words = ["node", program.as_str()].map(|word| Word::new(word, span)).into();
+        Some(NestedKind::Command { words, more: false })
     }
 
     /// The scripts of these names, with those around them; of any name if it is not known.
@@ -394,6 +473,11 @@ impl Interpreter<'_> {
         let mut inner = Vec::new();
         for place in folders(folder, state) {
             let file = absolute("package.json", &place);
+            if names.is_some_and(|names| names.contains(&"start")) {
+                inner.extend(
+                    self.server(&place, span, state).map(|kind| NestedCommand { kind, change: change.clone() }),
+                );
+            }
             let content = match (self.written(&file, span, state), names) {
                 (Written::Not, Some(names)) => {
                     let own = self.untouched(&file, state);
@@ -441,6 +525,56 @@ impl Interpreter<'_> {
         }
         inner
     }
+}
+
+/// The number of the operand at which the subcommand of a package manager begins: `yarn workspace NAME run build`,
+/// `yarn workspaces foreach run build`.
+fn behind_workspace(program: &str, read: &ProgramWords) -> usize {
+    let words: Vec<&str> = read.words().map(Word::text).collect();
+    match words.first() {
+        Some(&"workspace") if program.starts_with("yarn") => 2,
+        Some(&"workspaces") if program.starts_with("yarn") => {
+            words.iter().position(|word| *word == "run").unwrap_or_default()
+        }
+        _ => 0,
+    }
+}
+
+/// Whether a package manager is told to run the scripts of packages below.
+fn names_workspaces(program: &str, read: &ProgramWords) -> bool {
+    let options: &[&str] = match program {
+        "npm" => &["w", "workspace", "workspaces", "ws", "-ws"],
+        "pnpm" => &["r", "recursive", "F", "filter"],
+        "bun" => &["F", "filter"],
+        _ => &[],
+    };
+    options.iter().any(|option| read.has(option)) || behind_workspace(program, read) > 0
+}
+
+/// The folders of the packages below that may be meant: those that are named, and those of the session.
+fn members(read: &ProgramWords, state: &ShellState) -> Vec<String> {
+    let named: Vec<&str> = read.values(&["w", "workspace"]).filter_map(Word::known).collect();
+    let mut found = Vec::new();
+    for folder in folders(read.folder(), state) {
+        found.extend(named.iter().map(|name| absolute(name, &folder)));
+        let own = written_below(&folder, state).into_iter().filter(|path| basename(path) == "package.json");
+        let own = own.filter(|path| !path.contains("/node_modules/"));
+        let places: Vec<String> = own.filter_map(|path| parent(&path).map(str::to_owned)).collect();
+        found.extend(places.into_iter().filter(|place| *place != folder));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The files of the session that a path stands for, which may be a pattern.
+fn matching(path: &str, state: &ShellState) -> Vec<String> {
+    if !toolgate_shell_syntax::glob::is_pattern(path) {
+        return vec![path.to_owned()];
+    }
+    let Some(pattern) = Pattern::new(path) else { return Vec::new() };
+    let all = state.files.written().chain(state.files.of_session());
+    all.filter(|path| pattern.matches(path)).map(str::to_owned).collect()
 }
 
 /// Scripts that a package manager is told to note, which are run sooner or later: `npm pkg set scripts.NAME=TEXT`, `npm

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::Interpreter;
 use super::dialect::Reader;
+use super::loads::{examples, is_written, written_in};
 use super::places::places;
 use super::project::Written;
 use super::simple::Lookup;
@@ -16,6 +17,23 @@ use toolgate_scripts::{self as scripts, Arguments, Origin, ScriptEffectKind, Set
 use toolgate_shell_syntax::glob::escaped;
 use toolgate_shell_syntax::path::{absolute, is_within, parent};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
+
+/// Words with which a script runs files in ways that are not followed: by an object made of a name, or one by one out
+/// of a folder.
+const LOADERS: &[(Language, &[&str])] = &[
+    (
+        Language::Python,
+        &["SourceFileLoader", "__import__", "exec(", "import_module", "load_source", "spec_from_file_location"],
+    ),
+    (Language::Node, &["Worker", "import(", "require(", "runInContext", "runInNewContext", "runInThisContext"]),
+];
+
+/// How files are called that are of a language.
+const SOURCES: &[(Language, &[&str])] =
+    &[(Language::Python, &[".py"]), (Language::Node, &[".js", ".mjs", ".cjs", ".ts"])];
+
+/// Most texts of a script that are looked at as names of files.
+const MAX_NAMES: usize = 64;
 
 impl Interpreter<'_> {
     /// A program in another language.
@@ -71,6 +89,8 @@ impl Interpreter<'_> {
             matches!(effect.what, ScriptEffectKind::Shell(_) | ScriptEffectKind::Run(_) | ScriptEffectKind::In { .. })
         };
         let printed = script.printed.take().filter(|_| !script.effects.iter().any(runs));
+        let named = named_files(language, &source, &script, &setting, &state);
+        let tested = self.tested(language, &source, &script, &setting, &state);
         // The folders that it goes back to.
         let mut left = Vec::new();
         for effect in script.effects {
@@ -99,6 +119,12 @@ impl Interpreter<'_> {
             }
             state = self.script_effect(language, &setting, effect.what, span, state);
         }
+        for file in named {
+            state = self.load(language, &setting, &Word::new(file, text.span), state);
+        }
+        for examples in tested {
+            state = self.script_eval(language, &setting, &Word::new(examples, text.span), state);
+        }
         if !script.complete {
             let stamp = self.change();
             state.files.doubt_all(stamp);
@@ -108,6 +134,30 @@ impl Interpreter<'_> {
             self.print_stored(&printed, text.span, &state);
         }
         state
+    }
+
+    /// The examples that a script has doctest run: those in the modules of the session that it imports.
+    fn tested(
+        &mut self,
+        language: Language,
+        source: &str,
+        script: &scripts::Script,
+        setting: &Setting,
+        state: &ShellState,
+    ) -> Vec<String> {
+        if language != Language::Python || !state.files.has_written() || !source.contains("testmod(") {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for effect in &script.effects {
+            let ScriptEffectKind::Load(scripts::Text::Known(module)) = &effect.what else { continue };
+            for place in imported_from(language, setting, module, state) {
+                if let Written::Text(text) = self.written(&format!("{place}.py"), Span::default(), state) {
+                    found.push(examples(&text.text));
+                }
+            }
+        }
+        found
     }
 
     /// A file of the session that a program in another language runs or imports.
@@ -138,21 +188,32 @@ impl Interpreter<'_> {
         if !state.files.has_written() {
             return state;
         }
-        for place in path.known().map(|path| imported_from(language, setting, path, &state)).unwrap_or_default() {
-            let own = self.main_of(&place, path.span, &state);
-            let files = ENDINGS.iter().map(|ending| format!("{place}{ending}")).chain(own);
-            let mut files = files.filter(|file| state.files.may_be_written(file));
-            let found = files.find_map(|file| match self.written(&file, path.span, &state) {
-                Written::Not => None,
-                written => Some((file, written)),
-            });
-            let (file, content) = match found {
-                Some((file, Written::Text(content))) => (file, content),
-                Some(_) => {
+        let Some(name) = path.known() else { return state };
+        // A module's packages are loaded before it.
+        if let Some((package, _)) = name.rsplit_once('/').filter(|_| is_module(language, name)) {
+            state = self.load(language, setting, &Word::new(package, path.span), state);
+        }
+        let mut files = Vec::new();
+        for place in imported_from(language, setting, name, &state) {
+            let places = ENDINGS.iter().map(|ending| format!("{place}{ending}"));
+            let places = places.filter(|file| state.files.may_be_written(file)).collect::<Vec<_>>();
+            let is_own = |file: &String| !matches!(self.written(file, path.span, &state), Written::Not);
+            files.extend(places.into_iter().find(is_own));
+            files.extend(self.mains_of(&place, path.span, &state));
+        }
+        if language == Language::Node && name.starts_with(toolgate_scripts::PACKAGES) {
+            for from in resolved_from(setting, &state) {
+                files.extend(self.of_package(name, &from, &state));
+            }
+        }
+        for file in files {
+            let content = match self.written(&file, path.span, &state) {
+                Written::Text(content) => content,
+                Written::Unread => {
                     state = self.unseen(path, state);
                     continue;
                 }
-                None => continue,
+                Written::Not => continue,
             };
             // Each is read once, as it is loaded once.
             let known = |(other, text): &(String, Rc<Text>)| *other == file && Rc::ptr_eq(text, &content);
@@ -315,6 +376,52 @@ impl Interpreter<'_> {
             }
         }
         state
+    }
+}
+
+/// The files of the session that a script may run by its own words for that: those whose names stand in it, and those
+/// in the folders that it lists.
+fn named_files(
+    language: Language,
+    source: &str,
+    script: &scripts::Script,
+    setting: &Setting,
+    state: &ShellState,
+) -> Vec<String> {
+    let loaders = LOADERS.iter().find(|(other, _)| *other == language).map_or(&[][..], |(_, words)| *words);
+    if !state.files.has_written() || !loaders.iter().any(|word| source.contains(word)) {
+        return Vec::new();
+    }
+    let endings = SOURCES.iter().find(|(other, _)| *other == language).map_or(&[][..], |(_, endings)| *endings);
+    let is_source = |path: &String| endings.iter().any(|ending| path.ends_with(ending));
+    let mut found = Vec::new();
+    for effect in &script.effects {
+        if let ScriptEffectKind::List(scripts::Text::Known(folder)) = &effect.what {
+            let folders = imported_from(language, setting, folder, state);
+            found.extend(folders.iter().flat_map(|folder| written_in(folder, state)).filter(is_source));
+        }
+    }
+    // Python runs a file whatever its name is; what is read as data is in another language and does nothing.
+    let any = language == Language::Python;
+    // Which of them stand between quotes depends on what else has some.
+    let texts = source.split(['"', '\'', '`']).filter(|text| text.contains(['/', '.']));
+    for text in texts.filter(|text| !text.contains(char::is_whitespace)).take(MAX_NAMES) {
+        let places = imported_from(language, setting, text, state);
+        found.extend(places.into_iter().filter(|place| (any || is_source(place)) && is_written(place, state)));
+    }
+    found
+}
+
+/// Whether a name is that of a module of Python, and not the path of a file.
+fn is_module(language: Language, name: &str) -> bool {
+    language == Language::Python && !name.contains('.') && !name.starts_with(['/', '~'])
+}
+
+/// The folders from which a package is looked for by its name.
+fn resolved_from(setting: &Setting, state: &ShellState) -> Vec<String> {
+    match &setting.origin {
+        Origin::File(file) => parent(file).map(str::to_owned).into_iter().collect(),
+        Origin::Text | Origin::Unknown => places(".", state),
     }
 }
 

@@ -4,9 +4,13 @@
 //! |---|---|
 //! | `vocabulary` | the words by which fields and tools are told |
 //! | `found` | what an input says: commands, paths, deeds |
+//! | `cell` | what a shell runs of a notebook's cell, and of what is typed into vim |
 
+mod cell;
 mod found;
 pub(super) mod vocabulary;
+
+use std::path::Path;
 
 use serde_json::Value;
 use toolgate_host::{Field, FileAction, FileEffect, ToolCall, ToolKind};
@@ -14,8 +18,8 @@ use toolgate_names::{tools, words_of};
 
 use self::found::Found;
 use self::vocabulary::{
-    COPIES, EVALUATES, MOVES, NAMES, READS, SEARCH, SEARCHES, SHELLS, SPAWNS, TYPES, UNPACKS, WRITES, is_removal,
-    is_verb, runner,
+    CELLS, COPIES, EVALUATES, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS, TYPES, UNPACKS,
+    WORK_KEYS, WRITES, is, is_emptying, is_removal, is_verb, runner,
 };
 use super::row::{at_home, together};
 
@@ -34,6 +38,24 @@ fn placed(action: FileAction, mut paths: Vec<Field>, mut places: Vec<Field>) -> 
     places.into_iter().map(effect).collect()
 }
 
+/// The words of a tool's name without that of its server.
+fn own_words(name: &str) -> Vec<String> {
+    words_of(name.rsplit_once("__").map_or(name, |(_, own)| own))
+}
+
+/// Whether a text is a path below the home folder.
+fn is_in_home(text: &str, home: Option<&str>) -> bool {
+    let below = |home: &str| text.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'));
+    text.starts_with("~/") || home.is_some_and(below)
+}
+
+/// Whether a path is that of something beside the workspace and what the call works in.
+fn is_outside(path: &str, call: &ToolCall) -> bool {
+    let below = |folder: &str| folder.len() > 1 && Path::new(path).starts_with(folder);
+    let is_rooted = path.starts_with(['/', '~']) && !below(&call.cwd) && !below(&call.workspace_root);
+    is_rooted || path.split('/').any(|part| part == "..")
+}
+
 /// Fills in what a tool works on that is in no table.
 pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
     if !input.is_object() {
@@ -49,9 +71,18 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let language = words.iter().find_map(|word| runner(word)).filter(|_| !types && !says(READS));
     let evaluates = language.is_some() || says(tools::RUNS) || says(EVALUATES);
     let spawns = says(tools::RUNS) || says(SPAWNS);
-    let mut found = Found { types, evaluates, spawns, language, ..Found::default() };
+    let notebook = language == runner("python") || says(CELLS);
+    let cells = (says(tools::RUNS) && (notebook || says(&["code"])) || says(&["cell"]) && says(&["code", "source"]))
+        && !says(&["markdown"]);
+    let mut found = Found { types, evaluates, spawns, language, notebook, cells, ..Found::default() };
     found.read("", input, DEPTH, false)?;
-    let Found { commands, mut paths, named, targets, deeds, content, .. } = found;
+    let Found { commands, mut paths, mut named, targets, deeds, removed, content, .. } = found;
+    // What is tidied up in a repository is git's.
+    let empties = is_emptying(&own_words(name)) && !says(&["git"]);
+    if empties || words.iter().any(|word| is_removal(word)) {
+        let is_file = |field: &Field| is(REMOVED_KEYS, &field.name) && is_in_home(&field.value, call.home.as_deref());
+        paths.extend(named.extract_if(.., |field| is_file(field)));
+    }
     let at_home: Vec<Field> = paths.iter().filter_map(|path| at_home(path, call.home.as_deref())).collect();
     paths.extend(at_home);
     let told = |verbs: &[&str]| deeds.iter().any(|word| is_verb(verbs, word));
@@ -66,6 +97,14 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
         let removes = |words: &[String]| words.iter().any(|word| is_removal(word));
         if removes(&deeds) || !runs && removes(&words) {
             done.push(FileEffect::new(FileAction::Remove, paths.clone()).recursively());
+        } else {
+            // A tool of such a name may as well tidy up what it is told in the workspace.
+            let is_emptied = |path: &Field| !is(WORK_KEYS, &path.name) && is_outside(&path.value, &call);
+            let is_removed = |path: &Field| removed.contains(&path.name) || empties && !runs && is_emptied(path);
+            let gone: Vec<Field> = paths.iter().filter(|path| is_removed(path)).cloned().collect();
+            if !gone.is_empty() {
+                done.push(FileEffect::new(FileAction::Remove, gone).recursively());
+            }
         }
         if !runs && several && does(MOVES) {
             done.extend(placed(FileAction::Move, others.clone(), places.clone()));
@@ -157,6 +196,9 @@ mod tests {
             (json!({"file_1": "a", "pathInProject": "b"}), None, vec![("file_1", "a"), ("pathInProject", "b")]),
             (json!({"root": "/a/", "path": "b"}), None, vec![("root", "/a/"), ("path", "b"), ("path", "/a/b")]),
             (json!({"dir": "a", "name": "b"}), None, vec![("dir", "a"), ("name", "a/b")]),
+            (json!({"folder": "a", "key": "b"}), None, vec![("folder", "a"), ("key", "a/b")]),
+            (json!({"path": "a.yaml", "key": "b"}), None, vec![("path", "a.yaml")]),
+            (json!({"parent": "A-1", "key": "A-2"}), None, vec![]),
             (json!({"dir": "a", "path": "/b"}), None, vec![("dir", "a"), ("path", "/b")]),
             (json!({"path": ["a", "b"]}), None, vec![("path", "a/b"), ("path/0", "a"), ("path/1", "b")]),
             (json!({"source": "a", "dest": "b"}), None, vec![("source", "a"), ("dest", "b")]),
@@ -218,6 +260,22 @@ mod tests {
             ("mcp__x__go", json!({"command": "c", "path": "a"}), Some("c"), ToolKind::Other, ""),
             ("mcp__x__put", json!({"path": "a"}), None, ToolKind::Edit, ""),
             ("mcp__x__grep", json!({"path": "a"}), None, ToolKind::Search, ""),
+            ("mcp__x__empty_folder", json!({"path": "~/a"}), None, ToolKind::Other, "remove path=~/a .."),
+            ("mcp__x__clean_up", json!({"uri": "file:///b/c"}), None, ToolKind::Other, "remove uri=/b/c .."),
+            ("mcp__x__prune", json!({"item": "~/a"}), None, ToolKind::Other, "remove item=~/a .."),
+            ("mcp__x__delete_note", json!({"item": "~/a"}), None, ToolKind::Other, "remove item=~/a .."),
+            ("mcp__x__delete", json!({"uri": "/api/a"}), None, ToolKind::Other, ""),
+            ("mcp__x__clear_cache", json!({"path": "~/a"}), None, ToolKind::Other, ""),
+            ("mcp__git__prune", json!({"repo_path": "~/a"}), None, ToolKind::Other, ""),
+            ("mcp__x__clear", json!({"cwd": "~/a"}), None, ToolKind::Other, ""),
+            (
+                "mcp__x__batch",
+                json!({"steps": [{"kind": "unlink", "file": "a"}, {"kind": "add", "file": "b"}]}),
+                None,
+                ToolKind::Other,
+                "remove steps/0/file=a ..",
+            ),
+            ("mcp__x__edit", json!({"edits": [{"type": "delete", "path": "a", "line": 3}]}), None, ToolKind::Edit, ""),
         ];
         for (tool, input, command, kind, expected) in cases {
             let call = guessed(tool, &input, ToolCall::new(tool, ToolKind::Other, "/")).expect("an object");
@@ -265,6 +323,22 @@ mod tests {
             ("mcp__x", json!({"body": "{\"command\": {\"name\": \"x\"}, \"path\": \"/etc\"}"}), Ok(None)),
             ("mcp__x", json!({"command": "rm", "args": [], "params": ["-rf", "a"]}), Ok(Some("rm  -rf a"))),
             ("mcp__chat__send", json!({"text": "a b"}), Ok(None)),
+            ("mcp__editor__send", json!({"text": ":!a b"}), Ok(Some("a b"))),
+            ("mcp__editor__send", json!({"text": ":w!"}), Ok(None)),
+            ("mcp__nvim__vim_command", json!({"data": "a b"}), Ok(Some("a b"))),
+            ("mcp__nvim__vim_edit", json!({"lines": ["a b"]}), Ok(None)),
+            ("mcp__kitty__send_text", json!({"text": "a b"}), Ok(Some("a b"))),
+            ("mcp__x__start", json!({"words": ["a", "-b", "c d"]}), Ok(Some("a -b 'c d'"))),
+            ("mcp__x__define", json!({"words": ["a", "b"]}), Ok(None)),
+            ("mcp__jupyter__add_code_cell", json!({"content": "a"}), Ok(Some("python3 -c a"))),
+            ("mcp__jupyter__add_markdown_cell", json!({"content": "a"}), Ok(None)),
+            ("mcp__jupyter__insert_cell", json!({"cell_type": "markdown", "cell_source": "a"}), Ok(None)),
+            ("mcp__sheet__write_cell", json!({"content": "a"}), Ok(None)),
+            (
+                "mcp__colab__run_cell",
+                json!({"cellContent": "!a b"}),
+                Ok(Some("(eval 'a b') &\n(eval 'python3 -c pass') &")),
+            ),
             ("mcp__terminal__find", json!({"text": "don't"}), Ok(None)),
             ("mcp__shell__read", json!({"name": "a"}), Ok(None)),
             (

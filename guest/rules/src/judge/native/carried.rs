@@ -11,12 +11,16 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use toolgate_shell::{
-    Command, Effect, EffectKind, FileOracle, Presence, RedirectKind, Runs, SUBSTITUTION, Span, Value, absolute,
+    Command, Effect, EffectKind, FileOracle, Presence, ProgramWords, RedirectKind, Runs, SUBSTITUTION, Span, Value,
+    Word, absolute,
 };
 
 use super::code_secrets::{self, Taken};
 use super::sent::{Secret, goes_elsewhere, is_credential, sent};
-use super::shown::{hides_values, is_secret, is_shown, prints_environment, secrets_in};
+use super::shown::{
+    edits_in_place, hides_values, is_secret, is_shown, prints_database, prints_environment, secrets_in, speaks,
+    without_sought,
+};
 use super::untracked::SECRETS;
 use crate::call::{Field, Memory, ToolKind};
 use crate::flow::{is_filled, is_interpreter, is_network};
@@ -37,9 +41,9 @@ const PRINTERS: &[&str] =
 
 /// Programs that pass on what they are given, in a form that tells it.
 const FILTERS: &[&str] = &[
-    "awk", "base32", "base64", "bzip2", "cat", "cut", "dd", "fold", "gawk", "grep", "gzip", "head", "hexdump", "jq",
-    "less", "more", "nl", "od", "openssl", "paste", "rev", "sed", "sort", "split", "sponge", "strings", "tac", "tail",
-    "tar", "tee", "tr", "uniq", "xxd", "xz", "zip", "zstd",
+    "awk", "base32", "base64", "bzip2", "cat", "column", "cut", "dd", "expand", "fmt", "fold", "gawk", "grep", "gzip",
+    "head", "hexdump", "jq", "less", "more", "nl", "od", "openssl", "paste", "pr", "rev", "sed", "sort", "split",
+    "sponge", "strings", "tac", "tail", "tar", "tee", "tr", "uniq", "xxd", "xz", "zip", "zstd",
 ];
 
 /// Programs that send what is piped to them to somebody who may look at it.
@@ -126,6 +130,7 @@ impl Evaluation<'_> {
         let mut given = scene.sent_by_variable(at, trace);
         given.extend(sent(command, "").into_iter().filter(|_| command.preexisting));
         let sends = command.program().is_some_and(|program| SENDERS.contains(&program));
+        given.extend(if sends { scene.sent_by_code(command) } else { Vec::new() });
         if let Some(secret) = given.iter().find(|secret| sends && foreign(&secret.name, secret.credential)) {
             let evidence = vec![evidence(field, secret.span)];
             self.coded_on(NativeRule::SendSecretVariable, subject, &field.value, world, evidence);
@@ -187,7 +192,8 @@ impl Evaluation<'_> {
         let shows = command.program().is_some_and(|program| SHOWERS.contains(&program))
             && !scene.hides[at]
             && !tells_little(command);
-        let held = shows && (!scene.copies(at, trace).is_empty() || scene.reads_listed(at));
+        let read = || !scene.copies(at, trace).is_empty() || scene.reads_listed(at) || scene.reads_with_dots(at);
+        let held = shows && read() || unpacks_to_output(command) && !trace.arrived[at].is_empty();
         if held && shown(subject) {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::ShowSecretCopy, subject, &field.value, world, evidence);
@@ -200,7 +206,7 @@ impl Evaluation<'_> {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
         }
-        if scene.shows_each_variable(command) && shown(subject) {
+        if (scene.shows_each_variable(command) || scene.makes_known(at)) && shown(subject) {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
         }
@@ -352,21 +358,21 @@ impl<'s, 'a> Scene<'s, 'a> {
             return names.clone();
         }
         let mut names = Names::new();
-        if prints_environment(subject) {
+        if prints_environment(subject) || prints_database(command) {
             let named = command.words.iter().skip(1).filter_map(|word| word.known().filter(|name| is_secret(name)));
             names.extend(named.map(str::to_owned));
             if names.is_empty() {
                 names.insert(String::new());
             }
         }
-        if command.program().is_some_and(|program| PRINTERS.contains(&program)) {
+        if speaks(command) || command.program().is_some_and(|program| PRINTERS.contains(&program)) {
             names.extend(self.spoken(command, trace));
         }
         if self.shows_each_variable(command) {
             names.insert(String::new());
         }
         names.extend(self.read(at, trace));
-        if self.reads_listed(at) {
+        if self.reads_listed(at) || self.reads_with_dots(at) {
             names.insert(String::new());
         }
         if let Some(code) = self.code_around(at) {
@@ -386,10 +392,13 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// The secrets whose values stand in a command.
     fn mentioned(&self, command: &Command, trace: &Trace) -> Names {
         let source = without_single_quotes(self.source(command.span)) + self.document(command);
+        let edits = command.program() == Some("sed");
+        let source = if edits { without_sought(&source) } else { source };
         let unset = |name: &str| command.env.get(name).is_none();
         let mut names: Names = secrets_in(&source).filter(|name| unset(name)).map(str::to_owned).collect();
         // What stands in a script has no source here.
-        let variables = command.words.iter().filter_map(|word| match &word.value {
+        let words = command.words.iter().filter(|_| !edits || source.is_empty());
+        let variables = words.filter_map(|word| match &word.value {
             Value::Unknown { why, .. } => why.variable(),
             _ => None,
         });
@@ -419,10 +428,18 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 
     /// What comes to a command through a pipe: what the command before it prints, and what came to that one, unless that is
-    /// hidden there. What stands inside a wrapper is given what comes to the wrapper.
+    /// hidden there. What stands inside a wrapper is given what comes to the wrapper; what another one writes to, as to a
+    /// file, is given what that prints: `tee >(nc HOST PORT)`.
     fn arriving(&self, at: usize, trace: &Trace) -> Names {
         let subject = &self.subjects[at];
+        let opened = self.from_descriptors(subject.command, trace);
+        if !opened.is_empty() {
+            return opened;
+        }
         let Some(before) = subject.piped_from() else {
+            if let Some(writer) = self.written_by(at) {
+                return few(trace.printed[writer].union(&trace.arrived[writer]).cloned().collect());
+            }
             let wrapper = subject.wrapper().filter(|wrapper| *wrapper < at);
             return wrapper.map_or_else(Names::new, |wrapper| trace.arrived[wrapper].clone());
         };
@@ -433,6 +450,31 @@ impl<'s, 'a> Scene<'s, 'a> {
             names.extend(trace.arrived[before].iter().cloned());
         }
         few(names)
+    }
+
+    /// The command that writes to the process substitution which a command begins: `>(…)`.
+    fn written_by(&self, at: usize) -> Option<usize> {
+        let inner = self.subjects[at].command;
+        if inner.via.last().is_none_or(|via| via != SUBSTITUTION) {
+            return None;
+        }
+        let before = self.text.get(..inner.span.start)?.trim_end();
+        let holds = |outer: &usize| {
+            let outer = self.subjects[*outer].command;
+            outer.via.len() < inner.via.len() && inner.span.is_inside(outer.span)
+        };
+        before.ends_with(">(").then(|| (0..at).rev().find(holds)).flatten()
+    }
+
+    /// What is read from descriptors that an earlier command has opened: `<&3`.
+    fn from_descriptors(&self, command: &Command, trace: &Trace) -> Names {
+        let source = self.source(command.span);
+        let read = source.match_indices("<&").map(|(at, _)| &source[at + 1..]);
+        let given = read.flat_map(|read| {
+            let fits = move |variable: &str| read.starts_with('&') && descriptor(read) == variable;
+            trace.variables.iter().filter(move |(variable, _)| fits(variable))
+        });
+        given.map(|(_, name)| name.clone()).collect()
     }
 
     /// Whether a command behind one in its pipeline, or in that of a wrapper of it, hides what it prints, inside another command.
@@ -477,7 +519,7 @@ impl<'s, 'a> Scene<'s, 'a> {
     fn read(&self, at: usize, trace: &Trace) -> Names {
         let mut names = self.copies(at, trace);
         names.extend(self.read_beside(at, trace));
-        if self.reads_dotenv(at) {
+        if self.reads_dotenv(at) || self.copies_listed(at) {
             names.insert(String::new());
         }
         names
@@ -549,21 +591,61 @@ impl<'s, 'a> Scene<'s, 'a> {
         SECRETS.iter().any(there)
     }
 
-    /// Whether a command reads the files that another one lists, a file of secrets among them.
+    /// Whether a command shows the files that another one lists, a file of secrets among them.
     fn reads_listed(&self, at: usize) -> bool {
+        let shows = self.subjects[at].command.program();
+        shows.is_some_and(|program| SHOWERS.contains(&program) && !searches(program)) && self.takes_listed(at)
+    }
+
+    /// The same for one that copies them.
+    fn copies_listed(&self, at: usize) -> bool {
+        let copies = self.subjects[at].command.program();
+        copies.is_some_and(|program| matches!(program, "cp" | "install" | "ln" | "mv")) && self.takes_listed(at)
+    }
+
+    /// Whether a command takes the names of files from another one that lists a file of secrets among them: a pipe into
+    /// `xargs`, `cat $(ls -A)`.
+    fn takes_listed(&self, at: usize) -> bool {
         let subject = &self.subjects[at];
         let command = subject.command;
         let filled = |effect: &Effect| {
-            effect.kind == EffectKind::Read
+            matches!(effect.kind, EffectKind::Read | EffectKind::Move | EffectKind::Link | EffectKind::HardLink)
                 && matches!(&effect.path, Value::Unknown { shape, .. } if shape.chars().eq([Value::HOLE]))
         };
-        let reads = command.via.iter().any(|via| via == "xargs" || via == "parallel")
-            && command.program().is_some_and(|program| SHOWERS.contains(&program) && !searches(program))
-            && command.effects.iter().any(filled);
-        reads && subject.pipeline().0.into_iter().any(|other| self.lists_hidden(subject, other))
+        if !command.effects.iter().any(filled) {
+            return false;
+        }
+        let is_given = command.via.iter().any(|via| via == "xargs" || via == "parallel");
+        if is_given && subject.pipeline().0.into_iter().any(|other| self.lists_hidden(subject, other)) {
+            return true;
+        }
+        let deeper = self.subjects.iter().skip(at + 1).map(|inner| inner.command);
+        let mut inside = deeper.take_while(|inner| inner.via.len() > command.via.len());
+        inside.any(|inner| {
+            let listed = inner.via.get(command.via.len()).is_some_and(|via| via == SUBSTITUTION);
+            listed && inner.span.is_inside(command.span) && self.lists_hidden(subject, inner)
+        })
     }
 
-    /// Whether a command lists all files of a folder with one of secrets in it.
+    /// Whether a command reads all of a folder with a file of secrets in it by a pattern that the shell is told to take for names
+    /// with a dot as well: `shopt -s dotglob; cat *`.
+    fn reads_with_dots(&self, at: usize) -> bool {
+        const TOLD: &[&str] = &["shopt -s dotglob", "setopt dotglob", "setopt globdots", "-O dotglob"];
+        let command = self.subjects[at].command;
+        let all = |effect: &Effect| {
+            effect.kind == EffectKind::Read
+                && matches!(&effect.path, Value::Pattern(_))
+                && matches!(self.source(effect.span), "*" | "./*")
+        };
+        command.effects.iter().any(all)
+            && command.program().is_some_and(|program| SHOWERS.contains(&program))
+            && (!command.program().is_some_and(searches) || !seeks_something(command))
+            && command.cwd.as_deref().is_some_and(|folder| self.has_dotenv(folder))
+            && TOLD.iter().any(|told| self.text.contains(told))
+    }
+
+    /// Whether a command lists all files of a folder with one of secrets in it, or those with a dot before their names, or those
+    /// that git ignores.
     fn lists_hidden(&self, subject: &MatchInput<'a>, other: &'a Command) -> bool {
         let Some(found) = subject.read(other) else { return false };
         let all = match found.program {
@@ -571,11 +653,31 @@ impl<'s, 'a> Scene<'s, 'a> {
             "git" => {
                 found.operands.first().is_some_and(|operand| operand.text == Some("ls-files"))
                     && found.has(&["-o", "--others"])
-                    && !found.has(&["--exclude-standard"])
+                    && (!found.has(&["--exclude-standard"]) || found.has(&["-i", "--ignored"]))
             }
+            "find" => finds_hidden(other),
             _ => false,
         };
         all && other.cwd.as_deref().is_some_and(|folder| self.has_dotenv(folder))
+    }
+
+    /// Whether make shows a secret of a file that its makefile includes: it is told to print all, or the lines of a target print
+    /// that one.
+    fn makes_known(&self, at: usize) -> bool {
+        let command = self.subjects[at].command;
+        if !matches!(command.program(), Some("make" | "gmake")) {
+            return false;
+        }
+        let read = ProgramWords::read("make", &command.words[1..]);
+        let folder = read.folder().and_then(Word::known).unwrap_or(".");
+        let Some(folder) = command.shell_cwd.as_deref().map(|cwd| absolute(folder, cwd)) else { return false };
+        let given = read.values(&["f"]).filter_map(Word::known).map(|name| absolute(name, &folder)).collect::<Vec<_>>();
+        let usual = || ["GNUmakefile", "makefile", "Makefile"].map(|name| absolute(name, &folder)).into();
+        let files: Vec<String> = if given.is_empty() { usual() } else { given };
+        let read_file = |path: &String| self.session_file(at, path).or_else(|| self.look?.script(path));
+        let Some(text) = files.iter().find_map(read_file) else { return false };
+        let targets: Vec<&str> = read.words().map(Word::text).filter(|word| !word.contains('=')).collect();
+        includes_secrets(&text) && (prints_database(command) || echoes_secret(&text, &targets))
     }
 
     /// Notes the variables that a command puts secrets into.
@@ -593,6 +695,13 @@ impl<'s, 'a> Scene<'s, 'a> {
             let words = command.words.iter().skip(1).filter_map(|word| word.known());
             for name in words.filter(|word| !word.is_empty() && !word.starts_with('-')) {
                 trace.set(name, &given);
+            }
+            return;
+        }
+        if command.program() == Some("exec") && command.words.len() == 1 {
+            let given = self.inside(at, trace);
+            for name in opened(source) {
+                trace.set(&name, &given);
             }
             return;
         }
@@ -639,7 +748,8 @@ impl<'s, 'a> Scene<'s, 'a> {
         for effect in command.effects.iter().filter(|effect| is_filled(effect.kind)) {
             let Some(path) = effect.path.followed_as().filter(|path| !path.starts_with("/dev/")) else { continue };
             // What a program writes besides is what it has read, or was told to write.
-            let names = match redirected(effect) || command.words.is_empty() || command.program() == Some("tee") {
+            let puts = command.program() == Some("tee") || edits_in_place(command);
+            let names = match redirected(effect) || command.words.is_empty() || puts {
                 true => &put,
                 false => &copied,
             };
@@ -664,6 +774,22 @@ impl<'s, 'a> Scene<'s, 'a> {
             by.map(move |(_, name)| Secret { name: name.clone(), credential, span: word.span })
         });
         given.collect()
+    }
+
+    /// The secrets that code in another language gives to a command which it runs: `system("curl", $ENV{TOKEN})`.
+    fn sent_by_code(&self, command: &Command) -> Vec<Secret> {
+        /// Most bytes of a call. What is longer is a program, and is not read once more for each command in it.
+        const CALL: usize = 4096;
+        let Some(language) = command.via.last().filter(|via| is_interpreter(via) && has_unknown(command)) else {
+            return Vec::new();
+        };
+        let source = self.source(command.span);
+        if source.len() > CALL {
+            return Vec::new();
+        }
+        let credential = code_secrets::is_credential(source);
+        let names = Taken::by(language, source).secrets().map(str::to_owned).collect::<Vec<_>>();
+        names.into_iter().map(|name| Secret { name, credential, span: command.span }).collect()
     }
 
     /// Whether a command prints the value of a variable that another variable names, as a loop over all of them does: `${!v}`.
@@ -768,6 +894,88 @@ fn has_unknown(command: &Command) -> bool {
     command.words.iter().any(|word| word.known().is_none())
 }
 
+/// The name of the descriptor that a text begins with, which is kept among those of variables: `&3`.
+fn descriptor(text: &str) -> &str {
+    let digits = text[1..].bytes().take_while(u8::is_ascii_digit).count();
+    &text[..=digits]
+}
+
+/// The descriptors that are opened for reading: `exec 3< FILE`.
+fn opened(source: &str) -> impl Iterator<Item = String> {
+    source.match_indices('<').filter_map(|(at, _)| {
+        let before = &source[..at];
+        let number = &before[before.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
+        (!number.is_empty()).then(|| format!("&{number}"))
+    })
+}
+
+/// Whether tar prints the files of an archive.
+fn unpacks_to_output(command: &Command) -> bool {
+    command.program() == Some("tar") && {
+        let read = ProgramWords::read("tar", &command.words[1..]);
+        let old = command.words.get(1).map(Word::text).unwrap_or_default();
+        read.has("to-stdout") || read.has("O") || old.contains('x') && old.contains('O')
+    }
+}
+
+/// Whether `find` lists files whatever their names, or by a name that fits those of files of secrets.
+fn finds_hidden(command: &Command) -> bool {
+    let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
+    let named = |at: &usize| matches!(words[*at], "-name" | "-iname" | "-path" | "-wholename" | "-regex" | "-iregex");
+    let negated = |at: usize| at > 0 && matches!(words[at - 1], "!" | "-not");
+    let tests: Vec<usize> = (0..words.len()).filter(named).collect();
+    let fits = |at: &usize| {
+        let glob = words.get(at + 1).copied().unwrap_or_default();
+        !glob.contains('/') && SECRETS.iter().any(|name| wildcard::fits(glob, name))
+    };
+    let (not, only): (Vec<usize>, Vec<usize>) = tests.into_iter().partition(|at| negated(*at));
+    let listed = !words.iter().any(|word| matches!(*word, "-exec" | "-execdir" | "-delete" | "-ok"));
+    let folders = words.windows(2).any(|pair| pair == ["-type", "d"] || pair == ["-type", "l"]);
+    let elsewhere = words.first().is_some_and(|word| !word.starts_with(['-', '.']));
+    listed && !folders && !elsewhere && !not.iter().any(fits) && (only.is_empty() || only.iter().any(fits))
+}
+
+/// Whether a makefile includes a file of secrets.
+fn includes_secrets(makefile: &str) -> bool {
+    let included = makefile.lines().filter_map(|line| {
+        let line = line.trim_start_matches(['-', 's']);
+        line.strip_prefix("include ")
+    });
+    included.flat_map(str::split_whitespace).any(|file| SECRETS.contains(&file.rsplit('/').next().unwrap_or(file)))
+}
+
+/// Whether the lines of one of these targets, or of the first one if there are none, print a variable that is called as secrets
+/// are.
+fn echoes_secret(makefile: &str, targets: &[&str]) -> bool {
+    let mut wanted = false;
+    let mut seen = false;
+    for line in makefile.lines() {
+        if let Some(recipe) = line.strip_prefix('\t') {
+            let recipe = recipe.trim_start_matches(['@', '-', '+', ' ']);
+            let prints = ["echo ", "printf ", "$(info ", "$(warning "].iter().any(|call| recipe.starts_with(call));
+            if wanted && prints && !recipe.contains(['|', '>']) && secrets_of_make(recipe) {
+                return true;
+            }
+        } else if let Some((names, rest)) = line.split_once(':')
+            && !rest.starts_with('=')
+            && !line.starts_with(['#', ' ', '.'])
+        {
+            wanted = match targets {
+                [] => !seen,
+                targets => names.split_whitespace().any(|name| targets.contains(&name)),
+            };
+            seen = true;
+        }
+    }
+    false
+}
+
+/// Whether a line of a makefile has the value of a secret in it: `$(API_TOKEN)`, `$${API_TOKEN}`.
+fn secrets_of_make(line: &str) -> bool {
+    let expanded = line.split('$').skip(1).map(|rest| rest.trim_start_matches(['(', '{']));
+    expanded.filter_map(|rest| rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()).any(is_secret)
+}
+
 fn has_network(command: &Command) -> bool {
     command.redirects.iter().any(|one| is_network(one.target.value.text()))
 }
@@ -805,6 +1013,7 @@ fn tells_little(command: &Command) -> bool {
     match command.program() {
         Some("dd") => has(|word| word.starts_with("of=")),
         Some("diff") => has(|word| matches!(word, "-q" | "--brief")),
+        Some("sed") => edits_in_place(command),
         Some("openssl") => !has(|word| matches!(word, "enc" | "base64")) || has(|word| word == "-out"),
         Some(program) if searches(program) => {
             has(|word| matches!(word, "-l" | "-L" | "--files-with-matches" | "--files-without-match"))

@@ -1,6 +1,6 @@
 //! What code in another language takes from the environment: all of it, or variables that are called as secrets are.
 
-use super::shown::is_secret;
+use super::shown::{is_secret, secrets_in};
 
 /// What stands before the name of a variable.
 const NAMED: &[&str] = &[
@@ -12,6 +12,8 @@ const NAMED: &[&str] = &[
     "process.env.",
     "process.env[",
     "process.env?.",
+    "process?.env.",
+    "process?.env?.",
     "Bun.env.",
     "Deno.env.get(",
     "env.fetch(",
@@ -27,6 +29,7 @@ const NAMED: &[&str] = &[
 const WHOLE: &[(&str, &[&str])] = &[
     ("environ", &["[", ".get(", ".pop(", ".setdefault(", ".update(", ".keys(", "b"]),
     ("process.env", &[".", "[", "?.", ")) ??"]),
+    ("process?.env", &[".", "[", "?."]),
     ("Bun.env", &[".", "["]),
     ("Deno.env.toObject", &[]),
     ("$_ENV", &["["]),
@@ -54,6 +57,13 @@ impl<'t> Taken<'t> {
     /// What a program in this language takes.
     pub(super) fn by(program: &str, code: &'t str) -> Self {
         let mut names = named(code);
+        if reads_by_variable(code) {
+            names.extend(quoted(code).filter(|name| is_called_secret(name)));
+        }
+        // It puts the values of variables into a text.
+        if code.contains("expandvars(") || program.starts_with("perl") && imports_variables(code) {
+            names.extend(secrets_in(code));
+        }
         let parts: Vec<Option<&str>> = unpacked(code).collect();
         let nested = parts.contains(&None);
         names.extend(parts.into_iter().flatten());
@@ -65,6 +75,7 @@ impl<'t> Taken<'t> {
             _ if program.starts_with("perl") => takes_hash(code),
             _ if program.starts_with("ruby") => takes_ruby(code),
             _ if program.ends_with("awk") => code.contains("in ENVIRON"),
+            "node" | "nodejs" | "bun" | "tsx" => names_process(code),
             _ => false,
         };
         Taken { all: all || nested || takes_whole(code) || takes_by_other_name(code), names }
@@ -182,14 +193,87 @@ fn of_jq(code: &str) -> impl Iterator<Item = &str> {
 
 /// Whether code gives the environment another name, or reaches it through what has it: what is taken by that name is not followed.
 fn takes_by_other_name(code: &str) -> bool {
-    const WAYS: &[&str] = &["environ as ", "process[\"env\"]", "process['env']", "process\").env", "process').env"];
+    const WAYS: &[&str] = &[
+        "environ as ",
+        "process[\"env\"]",
+        "process['env']",
+        "process\").env",
+        "process').env",
+        "(process, \"env\"",
+        "(process, 'env'",
+    ];
     let unpacks = |(at, _): (usize, &str)| {
-        let before = code[..at].trim_end().strip_suffix('}').and_then(|text| text.rsplit('{').next());
-        before.is_some_and(|names| names.split([',', ':', ' ']).any(|name| name == "env"))
+        let before = code[..at].trim_end().strip_suffix('}').map(last_names);
+        before.is_some_and(|names| names.split([',', ':', ' ', '{']).any(|name| name == "env"))
     };
     WAYS.iter().any(|way| code.contains(way))
         || code.match_indices("= process").any(unpacks)
         || code.match_indices("from \"node:process\"").chain(code.match_indices("from 'node:process'")).any(unpacks)
+}
+
+/// What stands in braces, some of them in others, up to the end of a text that the last brace is cut off from.
+fn last_names(text: &str) -> &str {
+    /// Most letters of them.
+    const NAMES: usize = 512;
+    let (mut open, mut begin) = (1, text.len());
+    for (at, c) in text.char_indices().rev().take(NAMES) {
+        match c {
+            '}' => open += 1,
+            '{' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            break;
+        }
+        begin = at;
+    }
+    &text[begin..]
+}
+
+/// Whether a variable of JavaScript is what has the environment: `const p = process`.
+fn names_process(code: &str) -> bool {
+    /// Most names that are looked for.
+    const NAMES: usize = 16;
+    let named = code.match_indices("= process").filter_map(|(at, found)| {
+        let after = &code[at + found.len()..];
+        let name = code[..at].trim_end().rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()?;
+        let whole = after.is_empty() || after.starts_with([';', ',', '\n', ' ']);
+        (whole && !name.is_empty()).then_some(name)
+    });
+    named.take(NAMES).any(|name| name != "process" && code.contains(&format!("{name}.env")))
+}
+
+/// Whether code takes variables by names that are not written where it does, or hands on the function that takes them:
+/// `os.getenv(name)`, `map(os.getenv, names)`.
+fn reads_by_variable(code: &str) -> bool {
+    const BY_NAME: &[&str] =
+        &["environ[", "environ.get(", "getenv(", "process.env[", "Deno.env.get(", "ENV[", "ENV.fetch(", "$ENV{$"];
+    const HANDED_ON: &[&str] = &["getenv,", "environ.get,"];
+    let by_name = |marker: &&str| {
+        let mut after = code.match_indices(*marker).map(|(at, _)| &code[at + marker.len()..]);
+        after.any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '_') && !is_prefixed_literal(rest))
+    };
+    BY_NAME.iter().any(by_name) || HANDED_ON.iter().any(|marker| code.contains(marker))
+}
+
+/// Whether a text begins with a string that has a letter before it, as `b"X"` has.
+fn is_prefixed_literal(text: &str) -> bool {
+    text.get(1..).is_some_and(|rest| rest.starts_with(['"', '\'']))
+}
+
+/// What stands between quotes, and between one string and the next.
+fn quoted(code: &str) -> impl Iterator<Item = &str> {
+    code.split('"').skip(1).chain(code.split('\'').skip(1))
+}
+
+/// Whether a text is the name of a secret, or the last part of one, and no other word in capitals: `PASS`.
+fn is_called_secret(text: &str) -> bool {
+    is_secret(text) && (text.contains('_') || toolgate_names::secrets::is_secret(text))
+}
+
+/// Whether perl makes variables of its own of those of the environment: `-MEnv`, `use Env`.
+fn imports_variables(code: &str) -> bool {
+    has_word(code, "-MEnv") || code.contains("use Env")
 }
 
 /// Whether what is spread at the end of a text goes into the environment of a program, or into a variable, and not into a call.
@@ -294,6 +378,20 @@ mod tests {
             ("node", "const { env } = process; x(env.API)", true, &[]),
             ("node", "const { argv } = process", false, &[]),
             ("node", "process['env'].A", true, &[]),
+            ("node", "const { env: { A: t } } = process", true, &[]),
+            ("node", "const { argv: { env } } = x; const { argv } = process", false, &[]),
+            ("node", "process?.env?.API_KEY", false, &["API_KEY"]),
+            ("node", "const p = process; p.env.A", true, &[]),
+            ("node", "const p = process.argv; p.env", false, &[]),
+            ("node", "const { argv } = process; x(process.env.PORT)", false, &[]),
+            ("node", "if (a === process) x.env()", false, &[]),
+            ("node", "Reflect.get(process, 'env').A", true, &[]),
+            ("node", "const k = ['API', 'TOKEN'].join('_'); x(process.env[k])", false, &["TOKEN"]),
+            ("node", "const at = (k) => process.env[k]; at('PORT'); x('PASS')", false, &[]),
+            ("python3", "''.join(map(os.getenv, ['API_TOKEN']))", false, &["API_TOKEN"]),
+            ("python3", "os.path.expandvars('$API_TOKEN/x')", false, &["API_TOKEN"]),
+            ("python3", "os.path.expandvars(path)", false, &[]),
+            ("perl", "-MEnv\nprint $API_TOKEN", false, &["API_TOKEN"]),
             ("python3", "print({**os.environ})", true, &[]),
             ("python3", "'{A}'.format(**os.environ)", true, &[]),
             ("python3", "run(x, env=dict(**os.environ, A='1'))", false, &[]),

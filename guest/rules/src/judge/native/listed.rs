@@ -17,6 +17,9 @@ pub(super) const SEARCHES: &[&str] = &[
     "realpath", "rg", "stat", "tree",
 ];
 
+/// Programs that print the names of the files that they are given beside something of each.
+const NAMERS: &[&str] = &["b2sum", "cksum", "file", "md5sum", "sha1sum", "sha256sum", "sha512sum", "sum", "wc"];
+
 /// Programs that do away with the files that they are given.
 pub(super) const REMOVERS: &[&str] = &["rm", "unlink", "shred", "truncate"];
 
@@ -42,13 +45,15 @@ impl Evaluation<'_> {
                 let path = absolute(word.value.text(), subject.command.cwd.as_deref().unwrap_or("/"));
                 is_elsewhere(self.map.of(&Value::Pattern(path), false))
             };
-            let printed = matches!(subject.command.program(), Some("compgen" | "printf" | "echo"));
+            // `set -- ~/x/*` has them as arguments.
+            let printed = matches!(subject.command.program(), Some("compgen" | "printf" | "echo" | "set"));
             // A script has listed a folder.
             let told = |(effect, place): (&Effect, &PathZone)| is_listing(effect) && is_elsewhere(*place);
             if subject.command.words.is_empty() {
                 return subject.command.effects.iter().zip(subject.places()).any(told);
             }
-            lists
+            let named_first = subject.command.program().is_some_and(|program| NAMERS.contains(&program));
+            (lists || named_first || subject.command.program() == Some("set"))
                 && (places.into_iter().any(|(effect, place)| effect.kind == EffectKind::Read && is_elsewhere(*place))
                     || printed && globs().any(is_outside)
                     || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))

@@ -8,7 +8,7 @@ use crate::glob;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
-use crate::path_zone::{is_made_again, is_product, is_temporary};
+use crate::path_zone::{PathZone, is_made_again, is_product, is_temporary};
 use crate::world::{GuardHost, Tracked};
 
 impl Evaluation<'_> {
@@ -49,13 +49,23 @@ impl Evaluation<'_> {
             let removes = effect.kind == EffectKind::Delete
                 && !folder.is_empty()
                 && (effect.recursive || effect.path.known().is_none());
-            removes && !is_temporary(path) && (effect.path.known().is_some() && has_moved_in(subject, path) || had())
+            match is_temporary(path) {
+                // All that is there goes, whatever it is: `rm -rf /tmp/*`.
+                true => removes && is_all_of_temporary(subject, path) && had(),
+                false => removes && (effect.path.known().is_some() && has_moved_in(subject, path) || had()),
+            }
         });
         if let Some(effect) = falls {
             let evidence = vec![evidence(field, effect.span)];
             self.coded_on(NativeRule::MovedThenRemoved, subject, &field.value, world, evidence);
         }
     }
+}
+
+/// Whether a glob stands for all that is in a folder for temporary files.
+fn is_all_of_temporary(subject: &MatchInput<'_>, path: &str) -> bool {
+    let all = path.strip_suffix("/*").or_else(|| path.strip_suffix("/**"));
+    all.is_some_and(|folder| subject.zone(folder) == PathZone::TemporaryRoot)
 }
 
 /// Whether an earlier command of the same text moves a file to another place. Where that is in the folder which is removed, it has

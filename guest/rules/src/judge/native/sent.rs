@@ -3,7 +3,7 @@
 
 use toolgate_shell::{Command, EffectKind, RedirectKind, Span, Value, Word};
 
-use super::shown::{is_secret, secrets_in};
+use super::shown::{here_string, is_secret, secrets_in, speaks};
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
@@ -13,6 +13,22 @@ use crate::world::GuardHost;
 /// Programs that send what they are given.
 const SENDERS: &[&str] =
     &["curl", "git", "http", "https", "nc", "ncat", "netcat", "socat", "telnet", "wget", "xh", "xhs"];
+
+/// Clients that ask at the address that one of their words is. Others may have one for a proxy, or for where they come from.
+const ADDRESSED: &[&str] = &["gh", "git", "glab", "npm", "pnpm", "yarn"];
+
+/// Programs that install packages from a registry.
+const PACKAGE_MANAGERS: &[&str] = &["npm", "pnpm", "yarn"];
+
+/// Commands of package managers whose operands are names of packages, which they ask a registry for.
+const PACKAGES: &[&str] = &["add", "i", "info", "install", "pack", "search", "show", "v", "view"];
+
+/// Programs that an address is only a text for.
+#[rustfmt::skip]
+const KEEPERS: &[&str] = &[
+    "[", "[[", ":", "awk", "cat", "declare", "echo", "egrep", "export", "expr", "fgrep", "gawk", "grep", "jq", "local",
+    "print", "printf", "readonly", "rg", "sed", "set", "test", "typeset",
+];
 
 /// Those that send the name of a host, to whoever answers for it.
 const LOOKUPS: &[&str] = &["dig", "drill", "host", "nslookup", "ping", "ping6"];
@@ -76,24 +92,30 @@ impl Evaluation<'_> {
         world: &mut dyn GuardHost,
     ) {
         let command = subject.command;
-        let sends = command.program().is_some_and(|name| SENDERS.contains(&name) || LOOKUPS.contains(&name));
-        if !sends || command.preexisting || command.scanned {
+        let Some(program) = command.program().filter(|_| !command.preexisting && !command.scanned) else { return };
+        if let Some(span) = in_address(command, program, &field.value) {
+            let evidence = vec![evidence(field, span)];
+            self.coded_on(NativeRule::SendSecretVariable, subject, &field.value, world, evidence);
+            return;
+        }
+        if !(SENDERS.contains(&program) || LOOKUPS.contains(&program) || ADDRESSED.contains(&program)) {
             return;
         }
         let sent_to =
             command.effects.iter().filter(|effect| effect.kind == EffectKind::Send).map(|effect| &effect.path);
-        let looked_up =
-            command.words.iter().skip(1).filter(|_| command.program().is_some_and(|name| LOOKUPS.contains(&name)));
+        let words = || command.words.iter().skip(1);
+        let looked_up = words().filter(|_| LOOKUPS.contains(&program));
         // `git remote add NAME ADDRESS` sends nothing yet.
-        let stored = command
-            .words
-            .iter()
-            .skip(1)
-            .filter(|word| command.program() == Some("git") && word.value.text().contains("://"));
-        let addresses = sent_to.chain(looked_up.chain(stored).map(|word| &word.value));
-        let hosts = addresses.filter_map(|address| Host::of(address.text()));
-        let hosts: Vec<Host<'_>> = hosts.collect();
-        let own = sent(command, &field.value);
+        let stored = words().filter(|word| program == "git" && word.value.text().contains("://"));
+        let asked = words().filter(|_| asks_at_address(command, program)).filter_map(address);
+        let addresses = sent_to.chain(looked_up.chain(stored).map(|word| &word.value)).map(Value::text).chain(asked);
+        let hosts: Vec<Host<'_>> = addresses.filter_map(Host::of).filter(|host| !host.is_own_forge(program)).collect();
+        let mut own = sent(command, &field.value);
+        if PACKAGE_MANAGERS.contains(&program) {
+            // Options have the credential for the registry.
+            let is_option = |span| words().any(|word| word.span == span && word.text().starts_with('-'));
+            own.retain(|secret| !is_option(secret.span));
+        }
         let piped =
             subject.pipeline().0.into_iter().filter(|other| prints(other)).flat_map(|other| sent(other, &field.value));
         let piped = piped.map(|secret| Secret { credential: false, ..secret });
@@ -107,7 +129,71 @@ impl Evaluation<'_> {
 
 /// Whether a command puts its words, or what is given to it, into the pipe that follows.
 fn prints(command: &Command) -> bool {
-    matches!(command.program(), Some("base64" | "cat" | "echo" | "gzip" | "print" | "printf" | "xxd"))
+    matches!(command.program(), Some("base64" | "cat" | "gzip" | "xxd")) || speaks(command)
+}
+
+/// Whether a client takes one of its words for the address that it asks at, with what else it is given.
+fn asks_at_address(command: &Command, program: &str) -> bool {
+    let subcommand = command.words.get(1).and_then(Word::known).unwrap_or_default();
+    match program {
+        "gh" | "glab" => subcommand == "api",
+        _ => PACKAGE_MANAGERS.contains(&program) && PACKAGES.contains(&subcommand),
+    }
+}
+
+/// Where a secret stands in an address that a command is given, of a host that it is not for. Whoever is asked there gets it.
+fn in_address(command: &Command, program: &str, source: &str) -> Option<Span> {
+    // What senders are given is judged by where they send it.
+    if KEEPERS.contains(&program) || SENDERS.contains(&program) {
+        return None;
+    }
+    let words = command.words.iter().skip(1);
+    // `npm_config_registry=ADDRESS npm view x`
+    let set = command.assignments.iter().filter(|(name, _)| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with("_registry") || name.ends_with("_index_url")
+    });
+    let mut places = words.chain(set.map(|(_, word)| word)).filter(|word| word.known().is_none());
+    let found = places.find(|word| {
+        let Some(address) = address(word) else { return false };
+        let credential = has_login(address);
+        let text = source.get(word.span.start..word.span.end).unwrap_or_default();
+        let names = secrets_in(text).filter(|name| command.env.get(name).is_none());
+        let mut secrets = names.map(|name| Secret { name: name.to_owned(), credential, span: word.span });
+        secrets.any(|secret| !(credential && secret.is_for_any_registry()) && is_led_elsewhere(address, &secret))
+    });
+    found.map(|word| word.span)
+}
+
+/// Whether an address leads to a host that a secret is not for.
+fn is_led_elsewhere(address: &str, secret: &Secret) -> bool {
+    match is_store(address) {
+        true => !secret.names_object(),
+        // A name and a password are given to proxies in the open as well.
+        false => Host::of(address).is_some_and(|host| !Host { open: false, ..host }.may_have(secret)),
+    }
+}
+
+/// Schemes of stores, where a name is one of everybody's and none of this network.
+const STORES: &[&str] = &["s3", "s3a", "gs", "gcs", "r2", "b2", "az", "wasb", "abfs"];
+
+fn is_store(address: &str) -> bool {
+    address.split_once("://").is_some_and(|(scheme, _)| STORES.contains(&scheme))
+}
+
+/// The address that a word is, or the value of an option in it.
+fn address(word: &Word) -> Option<&str> {
+    const SCHEMES: &[&str] = &["ftp", "ftps", "http", "https", "ws", "wss"];
+    let text = word.value.text();
+    let value = if text.starts_with('-') { text.split_once('=').map_or(text, |(_, value)| value) } else { text };
+    let (scheme, _) = value.split_once("://")?;
+    (SCHEMES.contains(&scheme) || STORES.contains(&scheme)).then_some(value)
+}
+
+/// Whether an address has what is not known where a name and a password stand: `https://NAME:SECRET@HOST/`.
+fn has_login(address: &str) -> bool {
+    let login = address.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.split_once('@'));
+    login.is_some_and(|(name, host)| name.contains(Value::HOLE) && !host.contains(Value::HOLE))
 }
 
 /// A secret in a word.
@@ -117,6 +203,19 @@ pub(super) struct Secret {
     /// It stands where a host looks for credentials: a header for them, a login.
     pub(super) credential: bool,
     pub(super) span: Span,
+}
+
+impl Secret {
+    /// Whether it is called after a kind of registry, which many run for themselves.
+    fn is_for_any_registry(&self) -> bool {
+        self.name.split('_').any(|part| matches!(part, "DOCKER" | "NPM" | "PYPI"))
+    }
+
+    /// Whether it is rather the name of an object in a store: `s3://bucket/$CACHE_KEY`.
+    fn names_object(&self) -> bool {
+        let of_secret = |part: &str| matches!(part, "ACCESS" | "API" | "PRIVATE" | "SECRET");
+        self.name.ends_with("KEY") && !self.name.split('_').any(of_secret)
+    }
 }
 
 /// The secrets of the environment in the words of a command, and in what is redirected to it.
@@ -134,10 +233,25 @@ pub(super) fn sent(command: &Command, source: &str) -> Vec<Secret> {
     let words = command.words.iter().enumerate().skip(1).map(|(at, word)| (word, is_credential(at, command)));
     let given = command.redirects.iter().filter(|redirect| redirect.kind != RedirectKind::Write);
     let all = words.chain(given.map(|redirect| (&redirect.target, false)));
-    all.flat_map(|(word, credential)| {
-        named(word).into_iter().map(move |name| Secret { name, credential, span: word.span })
-    })
-    .collect()
+    let mut secrets: Vec<Secret> = all
+        .flat_map(|(word, credential)| {
+            named(word).into_iter().map(move |name| Secret { name, credential, span: word.span })
+        })
+        .collect();
+    let text = source.get(command.span.start..command.span.end).and_then(here_string).unwrap_or_default();
+    let credential = says_header(text);
+    let given = secrets_in(text).filter(is_unset);
+    secrets.extend(given.map(|name| Secret { name: name.to_owned(), credential, span: command.span }));
+    secrets
+}
+
+/// Whether a text begins with what is a credential: `curl -H @- <<< "Authorization: SECRET"`, `curl -K - <<< "user = NAME:SECRET"`.
+fn says_header(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let text = text.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    let text = text.strip_prefix("header").map_or(text, |rest| rest.trim_start_matches([' ', '=', '"', '\\']));
+    let name = text.split([':', '=']).next().unwrap_or_default().trim();
+    name == "user" || HEADERS.contains(&name)
 }
 
 /// Whether what is not known of a word is where a host looks for credentials.
@@ -148,18 +262,11 @@ pub(super) fn is_credential(at: usize, command: &Command) -> bool {
     // `git -c http.extraHeader=NAME: SECRET`
     let header = header.split_once("extraheader=").map_or(header, |(_, header)| header);
     let named = header.split_once(':').is_some_and(|(name, _)| HEADERS.contains(&name.trim()));
-    // `https://NAME:SECRET@HOST/`
-    let login = text.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.split_once('@'));
-    named
-        || LOGINS.contains(&before)
-        || login.is_some_and(|(name, host)| name.contains(Value::HOLE) && !host.contains(Value::HOLE))
+    named || LOGINS.contains(&before) || has_login(&text)
 }
 
 /// Whether a command talks to a host that a secret is not for.
 pub(super) fn goes_elsewhere(command: &Command, secret: &Secret) -> bool {
-    /// Schemes of stores, where a name is one of everybody's and none of this network.
-    const STORES: &[&str] = &["s3", "s3a", "gs", "gcs", "r2", "b2", "az", "wasb", "abfs"];
-    let is_store = |address: &str| address.split_once("://").is_some_and(|(scheme, _)| STORES.contains(&scheme));
     let is_foreign = |address: &str| is_store(address) || Host::of(address).is_some_and(|host| !host.may_have(secret));
     let sent_to = command.effects.iter().filter(|effect| effect.kind == EffectKind::Send);
     let redirected = command.redirects.iter().filter_map(|one| {
@@ -205,6 +312,16 @@ impl<'a> Host<'a> {
         secret.credential && !self.open || parts().any(|part| part.len() > 3 && !is_secret(part) && is_part(part))
     }
 
+    /// Whether a forge's own client asks the forge.
+    fn is_own_forge(&self, program: &str) -> bool {
+        let forge = match program {
+            "gh" => "github",
+            "glab" => "gitlab",
+            _ => return false,
+        };
+        self.domain().contains(&forge)
+    }
+
     /// The labels of the registered domain but for what stands behind it.
     fn domain(&self) -> Vec<&str> {
         const SECOND: &[&str] = &["ac", "co", "com", "edu", "gov", "net", "org"];
@@ -236,6 +353,22 @@ impl<'a> Host<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_a_word_or_the_value_of_an_option() {
+        let cases = [
+            ("https://a.example/x", Some("https://a.example/x")),
+            ("--registry=http://a.example", Some("http://a.example")),
+            ("s3://bucket/x", Some("s3://bucket/x")),
+            ("URL=https://a.example", None),
+            ("postgres://a.example/x", None),
+            ("a.example", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(address(&Word::new(text, Span::default())), expected, "{text}");
+        }
+        assert!(says_header("\"Authorization: Bearer $TOKEN\"") && !says_header("\"$TOKEN\""));
+    }
 
     #[test]
     fn a_secret_is_for_its_own_host() {

@@ -35,6 +35,15 @@ const SOUGHT: &[&str] = &[
     "token",
 ];
 
+/// Programs that print their words.
+const SPEAKERS: &[&str] = &["basename", "date", "dirname", "echo", "expr", "print", "printf", "realpath", "seq", "yes"];
+
+/// Programs that print what they are given, in a form that tells it.
+const REPEATERS: &[&str] = &[
+    "base32", "base64", "cat", "column", "expand", "fmt", "fold", "hexdump", "less", "more", "nl", "od", "paste", "pr",
+    "rev", "sort", "tac", "tee", "tr", "uniq", "xxd",
+];
+
 /// Programs that pass on what they are given, and print it in the end.
 const PRINTERS: &[&str] = &["cat", "echo", "printf"];
 
@@ -45,14 +54,22 @@ impl Evaluation<'_> {
         if command.preexisting || command.scanned {
             return;
         }
-        if prints_environment(subject) && is_shown(subject) && !subject.pipeline().1.into_iter().any(hides_values) {
+        let later = || subject.pipeline().1.into_iter();
+        let prints = prints_environment(subject) && !later().any(hides_values)
+            // Most look for the targets in it.
+            || prints_database(command) && later().all(repeats);
+        if prints && is_shown(subject) {
             let evidence = vec![evidence(field, command.span)];
             self.coded_on(NativeRule::PrintEnvironment, subject, &field.value, world, evidence);
         }
         if let Some(word) = secret_word(command, &field.value)
             && is_shown(subject)
-            && subject.pipeline().1.into_iter().all(repeats)
+            && later().all(repeats)
         {
+            let evidence = vec![evidence(field, word.span)];
+            self.coded_on(NativeRule::PrintSecretVariable, subject, &field.value, world, evidence);
+        }
+        if let Some(word) = traced_word(command, &field.value) {
             let evidence = vec![evidence(field, word.span)];
             self.coded_on(NativeRule::PrintSecretVariable, subject, &field.value, world, evidence);
         }
@@ -84,13 +101,23 @@ pub(super) fn prints_environment(subject: &MatchInput<'_>) -> bool {
     let all_or_secret = || names().next().is_none() || names().any(|name| is_secret(name));
     let help = || rest.iter().any(|word| matches!(*word, "--help" | "--version"));
     match program.rsplit('/').next().unwrap_or(program) {
-        "env" => !subject.wraps && !help() && rest.iter().all(|word| word.starts_with('-') || word.contains('=')),
+        "env" => {
+            let read = ProgramWords::read_until_operand("env", &command.words[1..]);
+            !subject.wraps && !help() && read.words().all(|word| word.text().contains('='))
+        }
+        // It is a script of every package.
+        "npm" | "yarn" => names().eq(&["run", "env"]),
         "printenv" => !help() && all_or_secret(),
         "set" => rest.is_empty(),
         "export" => rest.is_empty() || rest == ["-p"],
         "declare" | "typeset" => letters().all(|letter| "px".contains(letter)) && all_or_secret(),
         _ => false,
     }
+}
+
+/// Whether a command prints all variables of a makefile, those of the environment among them.
+pub(super) fn prints_database(command: &Command) -> bool {
+    matches!(command.program(), Some("make" | "gmake")) && ProgramWords::read("make", &command.words[1..]).has("p")
 }
 
 /// Whether what a command prints comes to whoever runs the text, or to the pipe that follows.
@@ -191,24 +218,131 @@ fn greps_plainly(read: &ProgramWords) -> bool {
 
 /// The word of `echo` and of what else prints its words that is the value of a secret which the text did not set.
 fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
-    let words: Vec<&Word> = match command.program()? {
-        "basename" | "date" | "dirname" | "echo" | "expr" | "print" | "printf" | "seq" | "yes" => {
-            command.words.iter().skip(1).collect()
-        }
-        "git" => {
-            let formats = |word: &&Word| ["--format=", "--pretty="].iter().any(|name| word.text().starts_with(name));
-            command.words.iter().skip(1).filter(formats).collect()
-        }
+    let program = command.program()?;
+    let words: Vec<&Word> = match program {
         "cat" | "base64" | "xxd" => command.redirects.iter().map(|redirect| &redirect.target).collect(),
-        _ => return None,
+        "sed" if edits_in_place(command) => return None,
+        _ => spoken_words(command),
     };
-    // What a here-string gives stands behind the words.
-    let given = source.get(command.span.start..command.span.end).filter(|text| text.contains("<<<"));
     let is_unset = |name: &str| command.env.get(name).is_none();
     let has = |text: &str| secrets_in(text).any(is_unset);
+    let said = |word: &&&Word| {
+        let text = source.get(word.span.start..word.span.end).unwrap_or_default();
+        if program == "sed" { has(&without_sought(text)) } else { has(text) }
+    };
     let unknown = |word: &&&Word| matches!(word.value, Value::Unknown { .. });
-    let word = words.iter().filter(unknown).find(|word| source.get(word.span.start..word.span.end).is_some_and(has));
+    let word = words.iter().filter(unknown).find(said);
+    let given = source.get(command.span.start..command.span.end).and_then(here_string);
+    let given = given.filter(|_| repeats_given(command));
     word.copied().or_else(|| command.words.first().filter(|_| given.is_some_and(has)))
+}
+
+/// The words of a command that it prints: all of `echo`, and what formats and scripts of others say.
+fn spoken_words(command: &Command) -> Vec<&Word> {
+    let words = command.words.get(1..).unwrap_or_default();
+    let of_options = |names: &[&str]| -> Vec<&Word> {
+        let own = words.iter().zip(std::iter::once(None).chain(words.iter().map(Some)));
+        let said = own.filter(|(word, before)| {
+            let attached = names.iter().any(|name| word.text().strip_prefix(name).is_some_and(|rest| !rest.is_empty()));
+            attached || before.is_some_and(|before| names.contains(&before.text()))
+        });
+        said.map(|(word, _)| word).collect()
+    };
+    match command.program() {
+        Some(program) if SPEAKERS.contains(&program) => words.iter().collect(),
+        Some("git") => of_options(&["--format=", "--pretty="]),
+        Some("stat") => of_options(&["-c", "--format", "--printf"]),
+        Some("find") => of_options(&["-printf"]),
+        Some("sed") => {
+            let given: Vec<&Word> = of_options(&["-e", "--expression"]);
+            let first = || words.iter().find(|word| !word.text().starts_with('-')).into_iter().collect();
+            if given.is_empty() { first() } else { given }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a command prints what it is given as text: `nl <<< TEXT`.
+fn repeats_given(command: &Command) -> bool {
+    let runs = || ProgramWords::read_until_operand("xargs", &command.words[1..]);
+    let speaks = |word: &Word| word.known().is_some_and(|program| SPEAKERS.contains(&program));
+    match command.program() {
+        Some("xargs") => runs().words().next().is_none_or(speaks),
+        Some(program) => REPEATERS.contains(&program),
+        None => false,
+    }
+}
+
+/// Whether a command may print its words, or what it is given as text.
+pub(super) fn speaks(command: &Command) -> bool {
+    repeats_given(command) || !spoken_words(command).is_empty()
+}
+
+/// What a here-string in the source of a command gives.
+pub(super) fn here_string(source: &str) -> Option<&str> {
+    source.split_once("<<<").map(|(_, given)| given)
+}
+
+/// Whether sed changes files and prints nothing.
+pub(super) fn edits_in_place(command: &Command) -> bool {
+    command.program() == Some("sed") && ProgramWords::read("sed", &command.words[1..]).has("i")
+}
+
+/// The source of a script of sed without what it looks for, which it does not put anywhere: `s/SOUGHT/NEW/`, `/SOUGHT/d`.
+pub(super) fn without_sought(source: &str) -> String {
+    let (mut kept, mut rest, mut before) = (String::new(), source, ' ');
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        let begins = !before.is_ascii_alphabetic() && !matches!(before, '_' | '\\' | '}');
+        before = c;
+        let mark = match c {
+            's' if begins => rest.chars().next().filter(|mark| "/|#,@:!%~+_".contains(*mark)),
+            _ => None,
+        };
+        let sought = match (c, mark) {
+            (_, Some(mark)) => until(&rest[1..], mark),
+            ('/', None) if begins => until(rest, '/'),
+            _ => None,
+        };
+        let Some((_, after)) = sought else {
+            kept.push(c);
+            continue;
+        };
+        rest = after;
+        if let Some((new, after)) = mark.and_then(|mark| until(rest, mark)) {
+            kept.push_str(new);
+            rest = after;
+        }
+        kept.push(' ');
+        before = 'g';
+    }
+    kept
+}
+
+/// A text up to a mark that no backslash stands before, and what stands behind that.
+fn until(text: &str, mark: char) -> Option<(&str, &str)> {
+    let mut escaped = false;
+    let at = text.find(|c: char| {
+        let found = c == mark && !escaped;
+        escaped = c == '\\' && !escaped;
+        found
+    })?;
+    Some((&text[..at], &text[at + mark.len_utf8()..]))
+}
+
+/// The text with values of secrets in it that a shell runs and tells what it runs: `bash -xc`.
+fn traced_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
+    if !matches!(command.program()?, "bash" | "dash" | "ksh" | "mksh" | "sh" | "zsh") {
+        return None;
+    }
+    let words = &command.words[1..];
+    let options = words.iter().take_while(|word| word.text().starts_with('-'));
+    let letters: String = options.clone().map(Word::text).filter(|word| !word.starts_with("--")).collect();
+    let text = words.get(options.count()).filter(|_| letters.contains('x') && letters.contains('c'))?;
+    let code = source.get(text.span.start..text.span.end).unwrap_or_default();
+    let is_given = |name: &str| command.env.get(name).is_none() && !code.contains(&format!("{name}="));
+    let hidden = command.redirects.iter().any(|redirect| redirect.fd == Some(2));
+    (!hidden && secrets_in(code).any(is_given)).then_some(text)
 }
 
 /// The secrets whose value a text has, as a whole or nearly so.
@@ -234,9 +368,7 @@ fn tells(operator: &str) -> bool {
 
 /// Whether a command prints what it is given in a form that tells it.
 fn repeats(command: &Command) -> bool {
-    const REPEAT: &[&str] =
-        &["base32", "base64", "cat", "fold", "hexdump", "less", "more", "od", "rev", "tac", "tee", "tr", "xxd"];
-    command.program().is_some_and(|program| REPEAT.contains(&program))
+    command.program().is_some_and(|program| REPEATERS.contains(&program))
 }
 
 #[cfg(test)]
@@ -268,5 +400,21 @@ mod tests {
         let text =
             "a $API_KEY ${DB_PASSWORD} ${#API_KEY} ${API_KEY:+x} $HOME ${A_TOKEN:-no} ${B_TOKEN:0:4} ${C_TOKEN:0:99}";
         assert_eq!(secrets_in(text).collect::<Vec<_>>(), ["API_KEY", "DB_PASSWORD", "A_TOKEN", "C_TOKEN"]);
+    }
+    #[test]
+    fn what_sed_looks_for_is_not_what_it_puts() {
+        let cases = [
+            ("s/^/$TOKEN/;q", " $TOKEN ;q"),
+            ("s/$TOKEN/***/g", " *** g"),
+            ("1s|\\$| $TOKEN|", "1 $TOKEN "),
+            ("/$TOKEN/d", " d"),
+            ("s/a/b/; s#$TOKEN#c#", " b ;  c "),
+            ("1i $TOKEN", "1i $TOKEN"),
+            ("s/$TOKEN", "s/$TOKEN"),
+        ];
+        for (script, expected) in cases {
+            let text = without_sought(script).replace(' ', "");
+            assert_eq!(text, expected.replace(' ', ""), "{script}");
+        }
     }
 }

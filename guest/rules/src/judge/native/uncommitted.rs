@@ -2,12 +2,12 @@
 //! program prints. And in files over which git prints what is committed.
 
 use toolgate_shell::{
-    Command, Effect, EffectKind, Presence, ProgramWords, RedirectKind, Runs, Span, Value, Why, Word, absolute,
-    is_within,
+    Command, Effect, EffectKind, Presence, ProgramWords, RedirectKind, Runs, SUBSTITUTION, Span, Value, Why, Word,
+    absolute, is_within,
 };
 
 use super::listed::{REMOVERS, printed_by};
-use crate::call::Field;
+use crate::call::{Field, Memory};
 use crate::glob;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::{MatchInput, adds_worktree, git_subcommand};
@@ -35,8 +35,12 @@ impl Evaluation<'_> {
         field: &Field,
         world: &mut dyn GuardHost,
     ) {
-        let ours =
-            |(effect, place): &(&Effect, &PathZone)| is_of_workspace(**place) && may_lose(subject, effect, world);
+        let earlier = &self.call.earlier;
+        let ours = |(effect, place): &(&Effect, &PathZone)| {
+            let ours =
+                is_of_workspace(**place) || **place == PathZone::Product && leads_to_work(subject, effect, world);
+            ours && may_lose(subject, effect, earlier, world)
+        };
         let effects: Vec<&Effect> =
             subject.command.effects.iter().zip(subject.places()).filter(ours).map(|(effect, _)| effect).collect();
         let lost = effects
@@ -57,17 +61,24 @@ impl Evaluation<'_> {
             Value::Known(path) if effect.recursive => {
                 world.tracked(path) == Some(Tracked::Changed) || Listed::all(path).has_changes(world)
             }
-            Value::Known(path) => match world.tracked(path) {
-                Some(Tracked::Changed) => true,
-                // A file of its own the session may empty.
-                Some(Tracked::Untracked) => {
-                    !is_record(path)
-                        && !self.call.earlier.written.iter().any(|written| written == path)
-                        && !super::is_made_before(subject, path)
+            Value::Known(path) => {
+                // To git a link is a file of its own, whatever it leads to.
+                let led = led_to(path, world);
+                let link = is_link(path, world);
+                let is_same = |written: &String| *written == led || !link && written == path;
+                match world.tracked(&led) {
+                    Some(Tracked::Changed) => true,
+                    // A file of its own the session may empty.
+                    Some(Tracked::Untracked) => {
+                        !is_record(&led)
+                            && !self.call.earlier.written.iter().any(is_same)
+                            && !super::is_made_before(subject, path)
+                    }
+                    _ => false,
                 }
-                _ => false,
-            },
+            }
             Value::Pattern(pattern) => {
+                let pattern = &led_to(pattern, world);
                 // Of a folder git writes all that is below.
                 let recursive = effect.recursive || glob::first_wildcard(pattern).is_none();
                 Listed::paths(pattern, recursive).has_changes(world)
@@ -85,8 +96,9 @@ impl Evaluation<'_> {
     ) {
         let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
         let removes = |subject: &&MatchInput<'_>| {
-            let empties = || subject.command.effects.iter().any(|effect| writes_nothing(subject, effect));
-            subject.command.program().is_some_and(|name| REMOVERS.contains(&name)) || empties()
+            let loses = |effect: &Effect| effect.kind == EffectKind::Delete || writes_nothing(subject, effect);
+            let is_remover = subject.command.program().is_some_and(|name| REMOVERS.contains(&name));
+            is_remover || subject.command.effects.iter().any(loses) || edits_to_nothing(subject.command)
         };
         if running().all(|subject| !removes(&subject)) {
             return;
@@ -104,7 +116,8 @@ impl Evaluation<'_> {
                         && subject.command.span.is_inside(list.command.span)
                 };
                 let found = lists.iter().copied().find(|list| finds(&list));
-                found.or_else(|| printed_by(subjects, &lists, subject, effect, true))
+                let found = found.or_else(|| printed_by(subjects, &lists, subject, effect, true));
+                found.or_else(|| told_to_script(&lists, subject, effect))
             };
             let mut removed = removed.map(|(effect, _)| (effect, found_by(effect)));
             let Some((effect, Some(list))) = removed.find(|(_, list)| list.is_some()) else { continue };
@@ -116,12 +129,38 @@ impl Evaluation<'_> {
     }
 }
 
+/// Which of the commands that list files is piped into a script that removes what no word names:
+/// `git ls-files -m | python3 -c '...os.remove(line.strip())'`.
+fn told_to_script<'s, 'a>(
+    lists: &[&'s MatchInput<'a>],
+    subject: &MatchInput<'a>,
+    effect: &Effect,
+) -> Option<&'s MatchInput<'a>> {
+    let command = subject.command;
+    let is_open = matches!(effect.path, Value::Unknown { why: Why::Expansion, .. });
+    let is_script = command.words.is_empty() && command.redirects.is_empty() && !command.preexisting;
+    if !is_script || !is_open || effect.kind != EffectKind::Delete {
+        return None;
+    }
+    let (before, _) = subject.pipeline();
+    lists.iter().copied().find(|list| before.iter().any(|other| std::ptr::eq(*other, list.command)))
+}
+
+/// Whether what an effect is on is a link, or lies behind one, that leads from what a build makes to what somebody wrote.
+fn leads_to_work(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
+    if effect.kind != EffectKind::Write {
+        return false;
+    }
+    let led = led_to(effect.path.text(), world);
+    led != effect.path.text() && is_of_workspace(subject.zone(&led))
+}
+
 fn is_of_workspace(place: PathZone) -> bool {
     matches!(place, PathZone::Workspace | PathZone::WorkspaceSome | PathZone::WorkspaceRoot | PathZone::Source)
 }
 
 /// Whether an effect may lose what a file holds that it does not name, or of which it leaves nothing.
-fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
+fn may_lose(subject: &MatchInput<'_>, effect: &Effect, earlier: &Memory, world: &mut dyn GuardHost) -> bool {
     let command = subject.command;
     let loses = match (&effect.path, effect.kind) {
         // What git takes for a path where no branch is called so.
@@ -143,11 +182,36 @@ fn may_lose(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost
             writes_nothing(subject, effect)
                 || prints_committed(subject, effect)
                 || edits_to_nothing(command)
-                || is_copied(subject.command, effect) && copies_worktree(subject, effect, world)
+                || writes_output_of_git(command, effect)
+                || is_copied(command, effect) && copies_worktree(subject, effect, world)
+                || unpacks_own(subject, earlier)
         }
         _ => false,
     };
     loses && !glob::names(&led_to(effect.path.text(), world)).any(is_product)
+}
+
+/// Whether a command of git writes what it prints to a file that an option names, and that is no patch.
+fn writes_output_of_git(command: &Command, effect: &Effect) -> bool {
+    let names =
+        |word: &Word| word.span == effect.span && word.known().is_some_and(|text| text.starts_with("--output="));
+    let is_patch = [".diff", ".patch"].iter().any(|ending| effect.path.text().ends_with(ending));
+    command.program() == Some("git") && !is_patch && command.words.iter().any(names)
+}
+
+/// Whether a command unpacks an archive that an earlier call has written, and not fetched, over what is there.
+fn unpacks_own(subject: &MatchInput<'_>, earlier: &Memory) -> bool {
+    const KEEP: &[&str] = &["-k", "-n", "--keep-old-files", "--skip-old-files"];
+    const UNPACKERS: &[&str] = &["7z", "7za", "bsdtar", "cpio", "gtar", "pax", "tar", "unzip"];
+    let command = subject.command;
+    let mut words = command.words.iter().filter_map(Word::known);
+    if !command.program().is_some_and(|name| UNPACKERS.contains(&name)) || words.any(|word| KEEP.contains(&word)) {
+        return false;
+    }
+    let is_own = |path: &str| earlier.has_written(path) && !earlier.files.iter().any(|(file, _)| file == path);
+    let commands = subject.pipeline().0.into_iter().chain([command]);
+    let mut read = commands.flat_map(|command| &command.effects).filter(|effect| effect.kind == EffectKind::Read);
+    read.any(|effect| effect.path.known().is_some_and(is_own))
 }
 
 /// Whether a path is itself a link.
@@ -182,7 +246,13 @@ fn undone_diff(subject: &MatchInput<'_>) -> Option<Span> {
     };
     let is_turned = |words: &[String]| words.iter().any(|word| turns(word));
     let (before, _) = subject.pipeline();
-    if before.iter().any(|other| prints(other) && is_turned(&words(other)) != is_turned(&own)) {
+    // `git apply <(git diff -R)`
+    let is_inside = |other: &&Command| {
+        other.via.last().is_some_and(|via| via == SUBSTITUTION) && other.span.is_inside(command.span)
+    };
+    let inside = subject.script().commands.iter().filter(is_inside);
+    let mut given = before.iter().copied().chain(inside);
+    if given.any(|other| prints(other) && is_turned(&words(other)) != is_turned(&own)) {
         return Some(command.span);
     }
     let reads =
@@ -220,13 +290,18 @@ fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
     let command = subject.command;
     let is_null = |word: &Word| matches!(word.known(), Some("/dev/null" | "if=/dev/null"));
     match command.program() {
+        // `fs.copyFileSync("/dev/null", "FILE")`
+        None if command.redirects.is_empty() => {
+            let is_null = |read: &Effect| read.kind == EffectKind::Read && read.path.known() == Some("/dev/null");
+            effect.kind == EffectKind::Write && command.effects.iter().any(is_null)
+        }
         None | Some(":" | "true" | "false") => is_redirected(command, effect),
         Some("truncate") => subject.invocation().is_some_and(|found| {
             let zero = |value: Option<&str>| value == Some("0");
             found.options.iter().any(|given| found.is(given, "--size") && zero(given.value))
                 || found.options.iter().any(|given| found.is(given, "-s") && zero(given.value))
         }),
-        Some("cat" | "cp" | "dd" | "install" | "tee") => {
+        Some("cat" | "cp" | "dd" | "install" | "tee" | "uniq") => {
             let read = |kind: RedirectKind| kind == RedirectKind::Read;
             command.words.iter().any(is_null)
                 || command.redirects.iter().any(|one| read(one.kind) && is_null(&one.target))
@@ -238,11 +313,12 @@ fn writes_nothing(subject: &MatchInput<'_>, effect: &Effect) -> bool {
 /// Whether an effect is that of a copy or a move: onto a file, into a folder, or out of an archive that another program prints.
 fn is_copied(command: &Command, effect: &Effect) -> bool {
     let brings = |effect: &Effect| effect.copied || effect.kind == EffectKind::Move;
-    effect.recursive || matches!(effect.path, Value::Pattern(_)) || command.effects.iter().any(brings)
+    let shows = matches!(command.program(), Some("cat" | "dd" | "install" | "sponge" | "tee"));
+    shows || effect.recursive || matches!(effect.path, Value::Pattern(_)) || command.effects.iter().any(brings)
 }
 
 /// Whether a command copies what is as it was committed: from another worktree, which the text has added or which is there, from a
-/// repository as a whole, or from what git has written earlier in the text.
+/// repository as a whole, from a clone of the one that it copies to, or from what git has written earlier in the text.
 fn copies_worktree(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn GuardHost) -> bool {
     let look = world.look();
     let earlier = &subject.script().commands[..subject.index];
@@ -252,20 +328,32 @@ fn copies_worktree(subject: &MatchInput<'_>, effect: &Effect, world: &mut dyn Gu
         let own = absolute(".git", folder);
         look.as_deref().is_some_and(|look| look.look(&own) != Presence::Absent)
     };
+    let to = effect.path.text();
+    let to = if effect.path.known().is_some() { to } else { glob::known_part(to).1 };
+    let is_clone = |top: &str| {
+        let root = look.as_deref().and_then(|look| Some((worktree::top(to, look)?, look)));
+        root.is_some_and(|(root, look)| worktree::is_clone_of(top, &root, look))
+    };
     // The nearest one around; it is not the one that is copied to.
-    let is_committed = |read: &Effect, path: &str| {
+    let is_committed = |read: &Effect| {
+        let (path, whole) = match &read.path {
+            Value::Known(path) => (path.as_str(), true),
+            Value::Pattern(pattern) => (glob::known_part(pattern).1, false),
+            Value::Unknown { .. } => return false,
+        };
         let path = path.trim_end_matches(['/', '.']);
         if by_git(path) || read.kind == EffectKind::Move {
             return by_git(path) && !is_within(effect.path.text(), path);
         }
         let above = path.rmatch_indices('/').map(|(at, _)| &path[..at]).filter(|folder| !folder.is_empty());
         let top = std::iter::once(path).chain(above).find(|folder| is_top(folder));
-        top.is_some_and(|top| (top == path || there(top)) && !is_within(effect.path.text(), top))
+        let holds = |top: &str| whole && top == path || there(top) || is_clone(top);
+        top.is_some_and(|top| !is_within(effect.path.text(), top) && holds(top))
     };
     let commands = subject.pipeline().0.into_iter().chain([subject.command]);
     let read = |effect: &&Effect| matches!(effect.kind, EffectKind::Read | EffectKind::Move);
     let mut read = commands.flat_map(|command| &command.effects).filter(read);
-    read.any(|effect| effect.path.known().is_some_and(|path| is_committed(effect, path)))
+    read.any(is_committed)
 }
 
 /// Whether the command of this number leaves at a path, or in a folder around it, what git holds: a worktree that it adds, a clone

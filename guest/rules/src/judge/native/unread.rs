@@ -80,7 +80,10 @@ fn unread_list(subjects: &[MatchInput<'_>], subject: &MatchInput<'_>, effect: &E
             let is_reader = |other: &&MatchInput<'_>| {
                 flow::takes_lines(other.command) && other.command.words.iter().skip(1).any(takes)
             };
-            let reader = subjects.iter().take(subject.index).rfind(is_reader)?;
+            // `a=($(< list)); rm "${a[@]}"`
+            let Some(reader) = subjects.iter().take(subject.index).rfind(is_reader) else {
+                return substituted(subjects, subject, effect.span, source);
+            };
             match reader.pipeline().0.first() {
                 Some(first) => reads_file(subjects, first),
                 None => given_to_reader(subjects, reader),
@@ -122,8 +125,20 @@ fn given_to_reader(subjects: &[MatchInput<'_>], reader: &MatchInput<'_>) -> Opti
     let is_loop = |other: &&Command| {
         other.words.is_empty() && other.via == own.via && other.span.start > own.span.end && !other.redirects.is_empty()
     };
-    let around = before(subjects, reader.index).rfind(is_loop)?;
-    read_by(subjects, around)
+    match before(subjects, reader.index).rfind(is_loop) {
+        Some(around) => read_by(subjects, around),
+        None => opened(subjects, reader),
+    }
+}
+
+/// The file that a descriptor stands for, from which `read` may take its lines: `exec 3< list; read -r f <&3`.
+fn opened(subjects: &[MatchInput<'_>], reader: &MatchInput<'_>) -> Option<Span> {
+    let opens = |other: &&Command| {
+        let mut redirects = other.redirects.iter();
+        let reads = redirects.any(|redirect| redirect.kind == RedirectKind::Read && redirect.fd != Some(0));
+        other.program() == Some("exec") && other.words.len() == 1 && reads
+    };
+    read_by(subjects, before(subjects, reader.index).rfind(opens)?)
 }
 
 /// The file that is a command's input, or that which a process substitution reads.

@@ -106,18 +106,15 @@ impl Interpreter<'_> {
         shape.contains(Value::HOLE).then(|| Value::Unknown { why: Why::Temporary, shape: shape.to_owned() })
     }
 
-    /// `$(command -v rm)`, `$(realpath "$(which rm)")`: a file of that name, wherever it is.
+    /// `$(command -v rm)`, `$(realpath "$(which rm)")`: a file of that name, wherever it is. Of `$(which a || which b)` it is mostly
+    /// the first.
     fn located(&self, first: usize, state: &ShellState) -> Option<Value> {
         let commands = self.commands.get(first..)?;
         let command = commands.iter().min_by_key(|command| command.via.len())?;
-        if commands.len() > 1 {
+        if commands.len() > 1 && commands.iter().any(|command| located_name(command).is_none()) {
             return resolved(command).filter(|_| commands.iter().all(|other| other.span.is_inside(command.span)));
         }
-        let words: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
-        let name = match words?.as_slice() {
-            ["which", name] | ["command", "-v", name] | ["type", "-p" | "-P", name] => *name,
-            _ => return None,
-        };
+        let name = located_name(command)?;
         let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('-') && state.function(name).is_none();
         let shape = format!("{}/{name}", Value::HOLE);
         plain.then_some(Value::Unknown { why: Why::CommandOutput, shape })
@@ -154,6 +151,15 @@ impl Interpreter<'_> {
             (None, Some(stored)) => Value::hole(Why::Stored(vec![text(&stored)])),
             (None, None) => Value::hole(Why::CommandOutput),
         })
+    }
+}
+
+/// The name of the program that a command looks for.
+fn located_name(command: &Command) -> Option<&str> {
+    let words: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
+    match words?.as_slice() {
+        ["which", name] | ["command", "-v", name] | ["type", "-p" | "-P", name] => Some(*name),
+        _ => None,
     }
 }
 

@@ -4,10 +4,12 @@ use serde_json::{Map, Value};
 use toolgate_host::Field;
 use toolgate_names::words_of;
 
+use super::cell;
 use super::vocabulary::{
-    ARGUMENT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, FILE_KEYS, FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS,
-    NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS,
-    UNSAID_LANGUAGES, URL_KEYS, is, is_deed, is_path, is_removal, is_target, looks_like_path, runner,
+    ARGUMENT_KEYS, CELL_TEXT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, ENTRY_KEYS, FILE_KEYS,
+    FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS, NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS,
+    STDIN_KEYS, TYPED_KEYS, UNSAID_LANGUAGES, URL_KEYS, WORD_KEYS, is, is_deed, is_path, is_removal, is_removing_step,
+    is_target, looks_like_path, runner,
 };
 use crate::agent::row::{files_of, place_below as below};
 use crate::text::quoted;
@@ -32,6 +34,10 @@ pub(super) struct Found {
     pub(super) spawns: bool,
     /// How a shell runs code of the language that the tool's name says.
     pub(super) language: Option<&'static str>,
+    /// Whether its code is a cell of a notebook.
+    pub(super) notebook: bool,
+    /// Whether what it is given as the content of something is such code.
+    pub(super) cells: bool,
     pub(super) commands: Vec<Field>,
     /// What the tool works on.
     pub(super) paths: Vec<Field>,
@@ -41,6 +47,8 @@ pub(super) struct Found {
     pub(super) targets: Vec<String>,
     /// The words of what it is told to do.
     pub(super) deeds: Vec<String>,
+    /// The places of those that a step among several removes.
+    pub(super) removed: Vec<String>,
     /// Whether there is something that is to be written.
     pub(super) content: bool,
 }
@@ -74,7 +82,7 @@ impl Found {
                 self.commands.push(field(words(at, items)?));
                 Ok(())
             }
-            Value::Array(items) if is(RUN_KEYS, key) => {
+            Value::Array(items) if is(RUN_KEYS, key) || self.spawns && is(WORD_KEYS, key) => {
                 let texts: Vec<Value> = items.iter().filter(|item| !is_nested(item)).cloned().collect();
                 self.commands.extend(either(&texts).into_iter().map(field));
                 items
@@ -111,6 +119,10 @@ impl Found {
                     .enumerate()
                     .try_for_each(|(index, value)| self.read(&below(at, &index.to_string()), value, depth - 1, content))
             }
+            Value::String(text) if !content && (is(TYPED_KEYS, key) || is(COMMAND_KEYS, key)) && cell::is_vim(text) => {
+                self.commands.extend(cell::of_vim(text).map(|command| field(command.to_owned())));
+                Ok(())
+            }
             Value::String(text) => {
                 self.text(at, text, is_typed);
                 if content {
@@ -123,9 +135,8 @@ impl Found {
                         continue;
                     }
                     // It may as well be a document of any kind: only what reads as a command counts.
-                    let (types, evaluates, language) = (self.types, self.evaluates, self.language);
-                    let spawns = self.spawns;
-                    let mut found = Found { types, evaluates, spawns, language, ..Found::default() };
+                    let Found { types, evaluates, spawns, language, notebook, cells, .. } = *self;
+                    let mut found = Found { types, evaluates, spawns, language, notebook, cells, ..Found::default() };
                     drop(found.read(at, &inner, depth - 1, content));
                     self.commands.append(&mut found.commands);
                     if is(DATA_KEYS, key) && found.content {
@@ -149,6 +160,10 @@ impl Found {
         self.content |= fields.keys().any(|key| is(CONTENT_KEYS, key));
         // `{"file": {"name": "a"}}`, and `{"files": {"a": "its content"}}`
         let is_file = is_path(key_of(at));
+        let is_step = at.rsplit('/').next().is_some_and(|part| part.parse::<usize>().is_ok());
+        if is_step && is_removing_step(fields) {
+            self.removed.extend(fields.keys().filter(|key| is_path(key)).map(|key| below(at, key)));
+        }
         for (key, value) in fields {
             let mut is_content = is(CONTENT_KEYS, key) && (has_path || !is(DATA_KEYS, key));
             if let (true, Value::String(text)) = (is_file, value) {
@@ -210,13 +225,20 @@ impl Found {
             name: below(at, key),
             value: format!("{runner} {}", quoted(text)),
         };
+        // A cell of words runs nothing.
+        if texts(&["celltype"]).any(|(_, kind)| kind != "code") {
+            return;
+        }
         let said = texts(LANGUAGE_KEYS).next().map(|(_, language)| language);
         let runners: Vec<&str> = match said {
             Some(language) => runner(language).into_iter().collect(),
             None => self.language.map_or_else(|| UNSAID_LANGUAGES.to_vec(), |language| vec![language]),
         };
-        for runner in runners.into_iter().filter(|_| self.evaluates) {
-            self.commands.extend(texts(CODE_KEYS).map(|(key, text)| field(key, runner, text)));
+        let content = texts(CELL_TEXT_KEYS).filter(|(key, _)| self.cells && !is(CODE_KEYS, key));
+        for (key, text) in texts(CODE_KEYS).chain(content).filter(|_| self.evaluates) {
+            let (shell, code) = if self.notebook { cell::split(text) } else { (None, text.to_owned()) };
+            self.commands.extend(shell.map(|value| Field { name: below(at, key), value }));
+            self.commands.extend(runners.iter().map(|runner| field(key, runner, &code)));
         }
         // `{"command": "/bin/sh", "stdin": "ls"}`
         let mut programs = texts(COMMAND_KEYS).chain(texts(PROGRAM_KEYS));
@@ -270,7 +292,9 @@ impl Found {
             // What is called a path is a folder if a name is beside it.
             let is_whole = is(&["path"], folder_key) && !is(&["basepath"], folder_key);
             let is_name = |key: &str| NAME_KEYS.contains(&words_of(key).concat().as_str());
-            let fits = |key: &str| is_name(key) || !is_whole && is_path(key);
+            // What has a parent is a thing of a tracker.
+            let is_entry = |key: &str| ENTRY_KEYS.contains(&key) && !is(&["parent"], folder_key);
+            let fits = |key: &str| is_name(key) || !is_whole && (is_path(key) || is_entry(key));
             let names = fields.iter().filter(|(key, _)| *key != folder_key && fits(key));
             let names = names.filter_map(|(key, value)| Some((key, value.as_str()?)));
             let inside = names.filter(|(_, name)| !name.starts_with(['/', '~']) && !name.contains("://"));

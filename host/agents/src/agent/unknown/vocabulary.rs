@@ -1,5 +1,6 @@
 //! The words by which the fields of a tool that is in no table are told, and the tool by its name.
 
+use serde_json::{Map, Value};
 use toolgate_names::{tools, words_of};
 
 /// Keys of an unknown tool's input that hold a shell command, or whose last word is one of these.
@@ -24,6 +25,9 @@ pub(super) const RUN_KEYS: &[&str] = &["execute", "run"];
 /// Keys that hold a program if its words are beside it.
 pub(super) const PROGRAM_KEYS: &[&str] = &["bin", "binary", "exe", "executable", "process", "program"];
 
+/// Keys that hold the words of one if they hold a list of texts in a tool that runs programs by its name.
+pub(super) const WORD_KEYS: &[&str] = &["tokens", "words"];
+
 /// Keys that do as well in a tool that runs programs by its name.
 pub(super) const FILE_KEYS: &[&str] = &["file"];
 
@@ -40,7 +44,13 @@ pub(super) const OPTION_KEYS: &[&str] = &["flags", "options", "parameters", "tar
 pub(super) const STDIN_KEYS: &[&str] = &["input", "stdin"];
 
 /// Keys of code that a tool runs.
-pub(super) const CODE_KEYS: &[&str] = &["cell", "code", "snippet"];
+pub(super) const CODE_KEYS: &[&str] = &["cell", "cellcontent", "cellsource", "code", "snippet"];
+
+/// Keys that do as well in a tool that runs cells or code by its name.
+pub(super) const CELL_TEXT_KEYS: &[&str] = &["content", "contents", "source"];
+
+/// Words in the name of a tool whose code is a cell of a notebook, where a line may be a shell's.
+pub(super) const CELLS: &[&str] = &["cell", "colab", "ide", "ipython", "jupyter", "kernel", "notebook"];
 
 /// Keys that say which language it is in.
 pub(super) const LANGUAGE_KEYS: &[&str] = &["interpreter", "kernel", "lang", "language", "runtime"];
@@ -69,8 +79,9 @@ pub(super) const TYPED_KEYS: &[&str] = &["chars", "code", "data", "input", "keys
 /// Words in the name of a tool that has a shell.
 #[rustfmt::skip]
 pub(super) const SHELLS: &[&str] = &[
-    "bash", "cmd", "execcommand", "executecommand", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "runcommand",
-    "runprocess", "sh", "shell", "spawnprocess", "ssh", "startprocess", "terminal", "tmux", "tty", "zellij", "zsh",
+    "bash", "cmd", "execcommand", "executecommand", "fish", "ghostty", "iterm", "iterm2", "kitty", "ksh", "powershell", "pty", "pwsh",
+    "runcommand", "runprocess", "sh", "shell", "spawnprocess", "ssh", "startprocess", "terminal", "tmux", "tty", "vimcommand",
+    "warp", "wezterm", "zellij", "zsh",
 ];
 
 /// Those under which a list is several commands, and not the words of one.
@@ -94,6 +105,9 @@ pub(super) const FOLDER_KEYS: &[&str] = &[
 
 /// Keys of names in a folder.
 pub(super) const NAME_KEYS: &[&str] = &["filename", "name"];
+
+/// Those that are one beside a folder, while beside a path they are a place in the file.
+pub(super) const ENTRY_KEYS: &[&str] = &["key"];
 
 /// Keys of texts that are said, typed or looked for, and are no paths if they look like one: `{"query": ".env"}`.
 #[rustfmt::skip]
@@ -151,6 +165,19 @@ pub(super) const MOVES: &[&str] = &["move", "mv", "rename"];
 /// More verbs than [`tools::LOSES`] in the name of a tool that removes what it names.
 const REMOVES: &[&str] = &["remove", "rm", "rmdir", "trash", "unlink"];
 
+/// Verbs of a tool that removes what is in the folder that it names, if its name says nothing else: `clear_directory`, `cleanup`.
+/// What has another thing in its name is about that: `clear_cache`, `prune_branches`.
+const EMPTIES: &[&str] = &["clean", "cleanup", "clear", "discard", "empty", "prune"];
+
+/// Keys of what a tool removes that may be something else than files.
+pub(super) const REMOVED_KEYS: &[&str] = &["item", "items", "uri", "uris"];
+
+/// Keys of the folder that a tool works in.
+pub(super) const WORK_KEYS: &[&str] = &["cwd", "workdir"];
+
+/// Keys of what is done in one of several steps, if a verb is all that they hold: `[{"type": "remove", "file": "a"}]`.
+const STEP_KEYS: &[&str] = &["kind", "type"];
+
 /// Words in the name of a tool that makes files like others.
 pub(super) const COPIES: &[&str] = &["copy", "cp", "duplicate"];
 
@@ -158,7 +185,7 @@ pub(super) const COPIES: &[&str] = &["copy", "cp", "duplicate"];
 pub(super) const UNPACKS: &[&str] = &["extract", "unpack", "untar", "unzip"];
 
 /// What a verb may be one word with: `writefile`, `filedelete`.
-const THINGS: &[&str] = &["dir", "directory", "file", "files", "folder", "path"];
+const THINGS: &[&str] = &["dir", "directories", "directory", "file", "files", "folder", "folders", "path"];
 
 /// More keys than [`tools::DEEDS`] of what a tool with several uses is to do.
 const DEED_KEYS: &[&str] = &["mode", "tool", "toolname"];
@@ -218,6 +245,22 @@ pub(super) fn is_verb(verbs: &[&str], word: &str) -> bool {
 /// Whether a word says that what is named is removed.
 pub(super) fn is_removal(word: &str) -> bool {
     is_verb(tools::LOSES, word) || is_verb(REMOVES, word)
+}
+
+/// Whether a tool with these words in its own name removes what is in the folder that it names.
+pub(super) fn is_emptying(own: &[String]) -> bool {
+    let is_thing = |word: &String| word == "up" || THINGS.contains(&word.as_str());
+    own.split_first().is_some_and(|(verb, rest)| EMPTIES.contains(&verb.as_str()) && rest.iter().all(is_thing))
+}
+
+/// Whether an object is a step that removes the file which it names. An edit of a file says where in it, or what.
+pub(super) fn is_removing_step(fields: &Map<String, Value>) -> bool {
+    let says =
+        |(key, value): (&String, &Value)| STEP_KEYS.contains(&key.as_str()) && value.as_str().is_some_and(is_removal);
+    let is_whole = |(key, value): (&String, &Value)| {
+        (value.is_string() || value.is_boolean()) && !is(CONTENT_KEYS, key) && !is(SAID_KEYS, key)
+    };
+    fields.iter().any(says) && fields.iter().all(is_whole)
 }
 
 /// Whether a key is one of what a tool with several uses is to do.
