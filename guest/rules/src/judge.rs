@@ -324,7 +324,7 @@ impl<'a> Evaluation<'a> {
         // A patch is one command, and writes what is in the input.
         let scene = ScriptContext::new(script, self.guard.tables(), self.map, home, look, self.real_map)
             .writing(&self.call.contents)
-            .after(&self.call.earlier.repositories);
+            .after(&self.call.earlier);
         let scene = scene.told_apart(source);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);

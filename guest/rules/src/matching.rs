@@ -26,7 +26,7 @@ use super::wildcard::fits;
 use super::worked_repositories::{Asked, WorkedRepositories};
 use super::worktree::RepositoryLocation;
 use super::{agent_folders, search, test_data};
-use crate::call::Field;
+use crate::call::{Field, Memory};
 
 /// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +87,8 @@ pub(crate) struct ScriptContext<'a> {
     real_map: &'a OnceCell<Option<RealMap>>,
     /// What a file tool writes.
     contents: &'a [Field],
-    /// Folders that earlier calls of the session made repositories.
-    made: &'a [String],
+    /// What earlier calls of the session did, if that is asked about.
+    earlier: Option<&'a Memory>,
     /// Of each command the first one that is the same; empty if nobody has looked.
     firsts: Vec<usize>,
     common: Common,
@@ -121,7 +121,7 @@ impl<'a> ScriptContext<'a> {
         real_map: &'a OnceCell<Option<RealMap>>,
     ) -> Self {
         let (firsts, common) = (Vec::new(), Common::default());
-        ScriptContext { script, tables, map, home, look, real_map, contents: &[], made: &[], firsts, common }
+        ScriptContext { script, tables, map, home, look, real_map, contents: &[], earlier: None, firsts, common }
     }
 
     /// The same with the commands told from each other, which stand in this text.
@@ -134,9 +134,9 @@ impl<'a> ScriptContext<'a> {
         ScriptContext { contents, ..self }
     }
 
-    /// The same in a session that made these folders repositories.
-    pub(crate) fn after(self, made: &'a [String]) -> Self {
-        ScriptContext { made, ..self }
+    /// The same in a session of which this is remembered.
+    pub(crate) fn after(self, earlier: &'a Memory) -> Self {
+        ScriptContext { earlier: Some(earlier), ..self }
     }
 
     /// What is asked about repositories besides the workspace; `None` if nobody knows of files.
@@ -144,7 +144,8 @@ impl<'a> ScriptContext<'a> {
         let look = self.look?;
         let known = self.real_map.get_or_init(|| self.map.behind(|path| look.real(path)));
         let map = known.as_ref().map_or_else(|| self.map.plain(), RealMap::as_map);
-        Some(Asked { script: self.script, map, look, made: self.made, is_implied })
+        let made = self.earlier.map_or(&[][..], |earlier| &earlier.repositories);
+        Some(Asked { script: self.script, map, look, made, is_implied })
     }
 
     /// The whole text.
@@ -416,8 +417,10 @@ impl<'a> MatchInput<'a> {
             let place = self.behind_links(effect).unwrap_or(written);
             let place = self.below_unknown(effect, place).unwrap_or(place);
             let place = match self.in_other_repository(effect, place, narrow).unwrap_or(place) {
-                // What a stored script computes is its own, as with a program that cannot be read.
-                PathZone::Unknown if self.command.preexisting => PathZone::Workspace,
+                // What a script of the project computes is its own, as with a program that cannot be read.
+                PathZone::Unknown if self.command.preexisting && !self.is_unknown_to_session(effect) => {
+                    PathZone::Workspace
+                }
                 place => place,
             };
             let inside = matches!(place, PathZone::WorkspaceRoot | PathZone::Workspace | PathZone::Source);
@@ -443,6 +446,25 @@ impl<'a> MatchInput<'a> {
             }
         };
         self.command.effects.iter().map(place).collect()
+    }
+
+    /// Whether a script that the session has written removes a folder, of which nothing is known: not the temporary one that it has made.
+    fn is_unknown_to_session(&self, effect: &Effect) -> bool {
+        let Some(earlier) = self.scene.earlier.filter(|_| effect.kind == EffectKind::Delete && effect.recursive) else {
+            return false;
+        };
+        self.reaches(DependsOn::Text);
+        let commands = &self.script().commands;
+        let runs = |outer: &&Command| {
+            let mut run = outer.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
+            self.command.span.is_inside(outer.span)
+                && run.any(|effect| effect.path.known().is_some_and(|path| earlier.has_written(path)))
+        };
+        let makes = |other: &&Command| {
+            let temporary = |effect: &Effect| effect.kind == EffectKind::Create && in_temporary(effect.path.text());
+            other.via == self.command.via && other.effects.iter().any(temporary)
+        };
+        commands[..self.index].iter().any(|outer| runs(&outer)) && !commands.iter().any(|other| makes(&other))
     }
 
     /// Where a path lies whose beginning is not known, if what is behind that is not in the workspace and is in the home folder or in
@@ -1197,6 +1219,11 @@ fn brings_worktree(command: &Command, folder: &str) -> bool {
         EffectKind::Create => copies || git_subcommand(command).is_some(),
         _ => false,
     }) || command.effects.iter().any(|effect| is_change(effect.kind) && is_told(effect))
+}
+
+/// Whether a path is one that is made up below the folder for temporary files.
+fn in_temporary(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/"].iter().any(|folder| path.starts_with(folder)) && path.contains([Value::HOLE, '*'])
 }
 
 fn text(path: PathBuf) -> Option<String> {

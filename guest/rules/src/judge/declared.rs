@@ -26,7 +26,7 @@ impl<'a> Evaluation<'a> {
         let scene =
             ScriptContext::new(script, self.guard.tables(), self.map, call.home.as_deref(), look, self.real_map)
                 .writing(&call.contents)
-                .after(&call.earlier.repositories);
+                .after(&call.earlier);
         let subjects: Vec<MatchInput<'_>> = scene.subjects().collect();
         for subject in &subjects {
             self.rules(subject, text, world);

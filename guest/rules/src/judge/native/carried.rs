@@ -468,6 +468,10 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     /// What is read from descriptors that an earlier command has opened: `<&3`.
     fn from_descriptors(&self, command: &Command, trace: &Trace) -> Names {
+        // Code in another language has no redirects, and its commands all stand in the same text.
+        if command.words.is_empty() || !trace.variables.iter().any(|(variable, _)| variable.starts_with('&')) {
+            return Names::new();
+        }
         let source = self.source(command.span);
         let read = source.match_indices("<&").map(|(at, _)| &source[at + 1..]);
         let given = read.flat_map(|read| {

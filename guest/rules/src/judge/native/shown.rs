@@ -228,13 +228,25 @@ fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
     let has = |text: &str| secrets_in(text).any(is_unset);
     let said = |word: &&&Word| {
         let text = source.get(word.span.start..word.span.end).unwrap_or_default();
-        if program == "sed" { has(&without_sought(text)) } else { has(text) }
+        if program == "sed" { has(&without_sought(text)) } else { has(&without_tests(text)) }
     };
     let unknown = |word: &&&Word| matches!(word.value, Value::Unknown { .. });
     let word = words.iter().filter(unknown).find(said);
     let given = source.get(command.span.start..command.span.end).and_then(here_string);
     let given = given.filter(|_| repeats_given(command));
     word.copied().or_else(|| command.words.first().filter(|_| given.is_some_and(has)))
+}
+
+/// A text without the conditions of its substitutions, which print nothing: `$([ -n "$KEY" ] && echo yes)`.
+fn without_tests(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::new();
+    while let Some((before, inside)) = rest.split_once("$([") {
+        let Some((_, after)) = inside.split_once(']') else { break };
+        kept.push_str(before);
+        rest = after;
+    }
+    kept + rest
 }
 
 /// The words of a command that it prints: all of `echo`, and what formats and scripts of others say.
@@ -374,6 +386,18 @@ fn repeats(command: &Command) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_in_a_substitution_prints_nothing() {
+        for (text, expected) in [
+            ("set: $([ -n \"$KEY\" ] && echo yes)", "set:  && echo yes)"),
+            ("$([[ $KEY ]] && echo $KEY)", "] && echo $KEY)"),
+            ("$KEY", "$KEY"),
+            ("$([ $KEY", "$([ $KEY"),
+        ] {
+            assert_eq!(without_tests(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn secrets_are_told_by_their_names() {
