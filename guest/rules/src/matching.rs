@@ -448,7 +448,8 @@ impl<'a> MatchInput<'a> {
         self.command.effects.iter().map(place).collect()
     }
 
-    /// Whether a script that the session has written removes a folder, of which nothing is known: not the temporary one that it has made.
+    /// Whether a script that the session has written removes a folder of which nothing is known: neither a temporary one that it has
+    /// made, nor perhaps one of those that it removes otherwise.
     fn is_unknown_to_session(&self, effect: &Effect) -> bool {
         let Some(earlier) = self.scene.earlier.filter(|_| effect.kind == EffectKind::Delete && effect.recursive) else {
             return false;
@@ -460,11 +461,16 @@ impl<'a> MatchInput<'a> {
             self.command.span.is_inside(outer.span)
                 && run.any(|effect| effect.path.known().is_some_and(|path| earlier.has_written(path)))
         };
-        let makes = |other: &&Command| {
-            let temporary = |effect: &Effect| effect.kind == EffectKind::Create && in_temporary(effect.path.text());
-            other.via == self.command.via && other.effects.iter().any(temporary)
+        let explains = |other: &Effect| match other.kind {
+            EffectKind::Create => in_temporary(other.path.text()),
+            EffectKind::Delete => other.recursive && !matches!(other.path, Value::Unknown { .. }),
+            _ => false,
         };
-        commands[..self.index].iter().any(|outer| runs(&outer)) && !commands.iter().any(|other| makes(&other))
+        let explained = || {
+            let of_script = |other: &&Command| other.via == self.command.via;
+            commands.iter().filter(of_script).flat_map(|other| &other.effects).any(explains)
+        };
+        commands[..self.index].iter().any(|outer| runs(&outer)) && !explained()
     }
 
     /// Where a path lies whose beginning is not known, if what is behind that is not in the workspace and is in the home folder or in
