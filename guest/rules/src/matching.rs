@@ -1052,9 +1052,10 @@ impl<'a> MatchInput<'a> {
     fn under(&self, rules: &PathRules, at: usize) -> bool {
         let effects = &self.command.effects;
         let ask = || effects.iter().map(|effect| self.scene.tables.lists.ask(&effect.path, self.scene.home)).collect();
+        let path = &effects[at].path;
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
-            && !self.is_kind_only(rules, at)
-            && !self.is_in_worktree(rules, at)
+            && !self.is_kind_only(rules, path)
+            && !self.is_in_worktree(rules, path)
             || self.is_led_under(rules, at)
     }
 
@@ -1064,18 +1065,34 @@ impl<'a> MatchInput<'a> {
         let lead = || self.command.effects.iter().map(|effect| self.led_to(effect)).collect();
         let effect = &self.command.effects[at];
         let led = || self.led.get_or_init(lead).get(at)?.as_ref();
-        is_change(effect.kind) && led().is_some_and(|path| rules.cover(path, self.scene.home))
+        is_change(effect.kind)
+            && led().is_some_and(|path| {
+                rules.cover(path, self.scene.home)
+                    && !self.is_same_place(&effect.path, path)
+                    && !self.is_kind_only(rules, path)
+                    && !self.is_in_worktree(rules, path)
+            })
+    }
+
+    /// Whether a path is another one only because the workspace, the home folder or `/tmp` lies behind a link.
+    fn is_same_place(&self, written: &Value, led: &Value) -> bool {
+        let Some(look) = self.scene.look else { return true };
+        let folders = [self.scene.map.workspace(), self.scene.home, Some("/tmp"), Some("/var")];
+        folders.into_iter().flatten().any(|folder| {
+            let rest = written.text().strip_prefix(folder);
+            let real = rest.and_then(|_| look.real(folder));
+            real.zip(rest).is_some_and(|(real, rest)| led.text().strip_prefix(real.as_str()) == Some(rest))
+        })
     }
 
     /// Whether the effect is under these only as it is in a worktree below an agent's folder, and they do not mean those.
-    fn is_in_worktree(&self, rules: &PathRules, at: usize) -> bool {
-        let inner = agent_folders::in_worktree(&self.command.effects[at].path);
+    fn is_in_worktree(&self, rules: &PathRules, path: &Value) -> bool {
+        let inner = agent_folders::in_worktree(path);
         inner.is_some_and(|inner| !rules.mean_worktrees() && !rules.cover(&inner, self.scene.home))
     }
 
     /// Whether the effect is under these only as one of many files of a kind, and none of those is there.
-    fn is_kind_only(&self, rules: &PathRules, at: usize) -> bool {
-        let path = &self.command.effects[at].path;
+    fn is_kind_only(&self, rules: &PathRules, path: &Value) -> bool {
         let around = Around { home: self.scene.home, workspace: self.scene.map.workspace(), look: self.scene.look };
         as_glob(path).is_some_and(|pattern| {
             let covering = rules.covering(path, self.scene.home);

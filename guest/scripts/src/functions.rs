@@ -8,7 +8,7 @@ use super::arguments::{Arg, Args};
 use super::cursor::{Cursor, default_at, split};
 use super::evaluator::{DEEPEST, Evaluator, Frame, Made};
 use super::tokens::Kind;
-use super::value::{Function, Value};
+use super::value::{Function, HOLE, Value};
 
 /// So many functions may call each other.
 const MOST_CALLS: usize = 16;
@@ -77,6 +77,9 @@ impl Evaluator {
             let name = c.name().map(str::to_owned);
             let pattern = c.part(c.at, if name.is_some() { c.at + 1 } else { default.unwrap_or(c.end) });
             let value = match (args, star) {
+                (None, _) if self.language == Language::Python && is_fixture(name.as_deref()) => {
+                    Value::Text(format!("/tmp/{HOLE}"))
+                }
                 (None, _) => Value::Unknown,
                 (Some(args), 1) => {
                     let rest = args.values.iter().skip(at).map(|arg| arg.value.clone()).collect();
@@ -234,4 +237,9 @@ impl Evaluator {
         }
         Value::choice(results)
     }
+}
+
+/// Whether a parameter is the folder that pytest makes for each test.
+fn is_fixture(name: Option<&str>) -> bool {
+    matches!(name, Some("tmp_path" | "tmpdir"))
 }

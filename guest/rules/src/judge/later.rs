@@ -75,6 +75,10 @@ fn commands(prompt: &str) -> Runs {
         found.commands.push(prompt.to_owned());
     }
     for (at, _) in prompt.match_indices('!') {
+        // One more than are judged says that there are too many.
+        if found.commands.len() > MOST {
+            break;
+        }
         let rest = &prompt[at + 1..];
         let before = prompt[..at].chars().next_back();
         if let Some(rest) = rest.strip_prefix('`').filter(|rest| !rest.starts_with('`') && before != Some('`')) {
@@ -160,11 +164,12 @@ fn unescaped(text: &str) -> Cow<'_, str> {
 }
 
 /// What a prompt may come to run where a change puts marks before words that are there already: all that stands between
-/// backquotes or in braces.
+/// backquotes or in braces. One more than are judged says that there are too many.
 fn marked(prompt: &str) -> Vec<String> {
     let quoted = prompt.split('`').skip(1).step_by(2);
     let braced = prompt.match_indices('{').map(|(at, _)| &prompt[at + 1..]).map(|rest| &rest[..closing(rest)]);
-    quoted.chain(braced).filter(|text| !text.trim().is_empty()).map(str::to_owned).collect()
+    let all = quoted.chain(braced).filter(|text| !text.trim().is_empty());
+    all.take(MOST + 1).map(str::to_owned).collect()
 }
 
 /// Where the braces close that were opened before a text; its end if they do not.
@@ -409,7 +414,7 @@ impl Files<'_> {
     fn copied(&self, from: &Effect) -> Put {
         match from.path.known() {
             Some(path) => self.content(path),
-            None => Put { unseen: from.path.text().contains(['*', Value::HOLE]), ..Put::default() },
+            None => Put { unseen: true, ..Put::default() },
         }
     }
 
@@ -462,11 +467,6 @@ impl Files<'_> {
         put
     }
 
-    /// What a file holds once a text is added to it.
-    fn appended(&self, path: &str) -> String {
-        self.content(path).texts.concat()
-    }
-
     /// Keeps in mind what a command has put into files.
     fn remember(&mut self, command: &Command, put: &Put) {
         let mut source = None;
@@ -486,8 +486,10 @@ impl Files<'_> {
                 }
                 None => (put.texts.concat(), put.unseen),
             };
-            let before = if effect.kind == EffectKind::Append { self.appended(path) } else { String::new() };
-            self.written.insert(path.to_owned(), (!unseen).then(|| before + &texts));
+            // What is added stands behind what is there, seen or not.
+            let before = if effect.kind == EffectKind::Append { self.content(path) } else { Put::default() };
+            let known = !unseen && !before.unseen;
+            self.written.insert(path.to_owned(), known.then(|| before.texts.concat() + &texts));
         }
     }
 }
@@ -519,7 +521,7 @@ impl<'a> Evaluation<'a> {
             self.starts_elsewhere(command, &files, field, world);
             let mut put = match self.call.kind {
                 ToolKind::Write => {
-                    Put { texts: subject.contents().iter().map(|text| text.to_string()).collect(), unseen: false }
+                    Put { texts: subject.contents().iter().map(ToString::to_string).collect(), unseen: false }
                 }
                 _ => files.put(command, &inside(&subjects[at..]), target.map(|target| target.span)),
             };
@@ -555,7 +557,7 @@ impl<'a> Evaluation<'a> {
         }
         // What is added makes a prompt together with what is there.
         let path = target.path.known().filter(|_| target.kind == EffectKind::Append);
-        let before = path.map(|path| files.appended(path)).unwrap_or_default();
+        let before = path.map(|path| files.content(path).texts.concat()).unwrap_or_default();
         for text in &put.texts {
             self.prompt(&before, &format!("{before}{text}"), target.path.text(), &evidence, world);
         }
@@ -580,10 +582,18 @@ impl<'a> Evaluation<'a> {
     fn starts_elsewhere(&mut self, command: &Command, files: &Files<'_>, field: &Field, world: &mut dyn GuardHost) {
         let found: Vec<_> = self.other_home(command).collect();
         let at = evidence(field, command.span);
+        // A start-up file that has another one run is not followed further.
+        if self.call.in_prompt && !found.is_empty() {
+            self.native(NativeRule::PromptUnseen, "", vec![at]);
+            return;
+        }
         for (file, path) in found {
             for text in files.content(&path).texts {
                 let commands = if file.ends_with("config") { git_programs(&text) } else { vec![text] };
                 let runner = command.program().unwrap_or_default();
+                if commands.len() > MOST {
+                    self.native(NativeRule::PromptUnseen, "", vec![at.clone()]);
+                }
                 for command in commands.into_iter().take(MOST) {
                     self.run_later(&command, &path, runner, &at, world);
                 }
@@ -612,7 +622,11 @@ impl<'a> Evaluation<'a> {
                     self.run_later(&content.value, &path, AGENT, &whole, world);
                 }
                 if content.value.contains('!') {
-                    for command in marked(&before).into_iter().take(MOST) {
+                    let all = marked(&before);
+                    if all.len() > MOST {
+                        self.native(NativeRule::PromptUnseen, "", vec![whole.clone()]);
+                    }
+                    for command in all.into_iter().take(MOST) {
                         self.run_later(&command, &path, AGENT, &whole, world);
                     }
                 }

@@ -461,13 +461,16 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost
         }
         // The last one that fits decides.
         Takes::Patterns(patterns) => {
-            let fits = |pattern: &str| {
-                let pattern = pattern.trim_matches('/');
+            let fits = |given: &str| {
+                let pattern = given.trim_start_matches('!').trim_matches('/');
+                // What a pattern leaves out with wildcards, or without a folder, may be this one.
+                let open = pattern.contains(['*', '?', '[']) || !pattern.contains('/') && file.contains(pattern);
                 pattern == "*"
+                    || given.starts_with('!') && open
                     || file == pattern
                     || file.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('/'))
             };
-            let last = patterns.iter().rev().find(|pattern| fits(pattern.trim_start_matches('!')));
+            let last = patterns.iter().rev().find(|pattern| fits(pattern));
             last.is_none_or(|pattern| pattern.starts_with('!')) && is_known(tracked())
         }
         Takes::All => is_known(tracked()),

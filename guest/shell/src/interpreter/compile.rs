@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::Interpreter;
+use super::loads::is_written;
 use super::project::Written;
 use super::state::{Input, ShellState};
 use crate::command::{Effect, EffectKind};
@@ -150,7 +151,11 @@ impl Interpreter<'_> {
         let Some(language) = language_of(path) else { return state.files.is_unread(path) };
         let (mut waiting, mut seen) = (vec![path.to_owned()], BTreeSet::new());
         while let Some(path) = waiting.pop() {
-            if seen.len() >= MAX_PARTS || !seen.insert(path.clone()) {
+            if seen.len() >= MAX_PARTS {
+                // What the session wrote of the rest may act.
+                return is_written(&path, state) || waiting.iter().any(|path| is_written(path, state));
+            }
+            if !seen.insert(path.clone()) {
                 continue;
             }
             let source = match self.written(&path, Span::default(), state) {

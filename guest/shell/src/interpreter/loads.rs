@@ -49,6 +49,9 @@ const EDITORS: &[&str] = &["nvim", "vi", "view", "vim"];
 /// How many folders upwards a package is looked for that a name belongs to.
 const MAX_ABOVE: usize = 8;
 
+/// Longest name of a module that is looked for. Longer ones cannot be names of files.
+const LONGEST_MODULE: usize = 255;
+
 /// How many files one command is taken to load because of their names.
 const MAX_FOUND: usize = 32;
 
@@ -173,7 +176,9 @@ impl Interpreter<'_> {
             };
             let options = text.text.lines().filter_map(|line| line.trim().strip_prefix("NODE_OPTIONS="));
             for options in options {
-                let options = options.trim_matches(['"', '\'']).split_whitespace().map(|word| Word::new(word, span));
+                let options = options.trim_matches(['"', '\'']).split_whitespace();
+                // Node takes no further file of variables from there.
+                let options = options.filter(|word| !word.starts_with("--env-file")).map(|word| Word::new(word, span));
                 let words: Vec<Word> = std::iter::once(node.clone()).chain(options).collect();
                 inner.extend(self.by_loads("node", &words, state));
             }
@@ -244,7 +249,11 @@ impl Interpreter<'_> {
         let Some((name, rest)) = module(arguments) else { return main_of_folder(arguments, state) };
         let (Some(name), Some(rest)) = (name, arguments.get(rest..)) else { return Vec::new() };
         if matches!(name, "inspect" | "pydoc" | "runpy") {
-            let module = rest.iter().filter(|word| !word.text().starts_with('-'));
+            let is_other = |word: &&Word| !matches!(word.known(), Some("inspect" | "pydoc" | "runpy"));
+            let module = rest.iter().filter(|word| !word.text().starts_with('-')).skip_while(|word| !is_other(word));
+            if module.clone().next().is_none() {
+                return Vec::new();
+            }
             let words: Vec<Word> = std::iter::once(Word::new("-m", span)).chain(module.cloned()).collect();
             return self.by_module(&words, span, state);
         }
@@ -507,6 +516,9 @@ fn module(arguments: &[Word]) -> Option<(Option<&str>, usize)> {
 
 /// The files that may be a module below a folder, and those of the packages around it.
 fn module_files(name: &str, root: &str) -> Vec<String> {
+    if name.len() > LONGEST_MODULE {
+        return Vec::new();
+    }
     let path = absolute(&name.replace('.', "/"), root);
     let packages = name.match_indices('.').map(|(at, _)| absolute(&name[..at].replace('.', "/"), root));
     let packages = packages.map(|package| format!("{package}/__init__.py"));
@@ -569,7 +581,7 @@ fn unittests(arguments: &[Word], span: Span, state: &ShellState) -> Vec<NestedCo
     let after = words.iter().position(|word| word.ends_with("unittest")).map_or(0, |at| at + 1);
     let words = words.get(after..).unwrap_or_default();
     let mut files = Vec::new();
-    for word in words.iter().filter(|word| !word.starts_with('-')) {
+    for word in words.iter().filter(|word| !word.starts_with('-') && word.len() <= LONGEST_MODULE) {
         let ends = word.match_indices('.').map(|(at, _)| at).chain([word.len()]);
         files.extend(ends.flat_map(|end| module_files(&word[..end], folder)));
     }

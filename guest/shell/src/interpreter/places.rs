@@ -182,8 +182,8 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
     let git = absolute(".git", &root);
     // A worktree has a file that says where: `gitdir: /p/.git/worktrees/NAME`. All share what is above that.
     let told = state.files.script(&git).and_then(|text| Some(text.strip_prefix("gitdir:")?.trim().to_owned()));
+    let is_common = told.is_some() && arguments.contains(&"--git-common-dir");
     let git = told.map_or(git, |told| absolute(&told, &root));
-    let is_common = arguments.contains(&"--git-common-dir");
-    let common = git.split_once("/worktrees/").filter(|_| is_common).map_or(git.as_str(), |(common, _)| common);
+    let common = git.rsplit_once("/worktrees/").filter(|_| is_common).map_or(git.as_str(), |(common, _)| common);
     Some(format!("{common}\n"))
 }

@@ -3,7 +3,7 @@
 //!
 //! What was there before is the project's own and not read here. What the session wrote and cannot be read is unseen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::loads::written_below;
@@ -298,14 +298,20 @@ impl Interpreter<'_> {
     /// pattern, each that it may be counts.
     fn with_included(&mut self, text: &str, request: &make::Request, span: Span, state: &ShellState) -> String {
         const MAX_INCLUDES: usize = 4;
+        /// Most different names that are looked for.
+        const MAX_NAMES: usize = 256;
         let mut whole = text.replace("\\\n", " ");
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         for _ in 0..MAX_INCLUDES {
             let mut found: BTreeMap<usize, String> = BTreeMap::new();
+            let mut named = BTreeSet::new();
             for (line, name) in make::included(&whole, request) {
+                if named.len() >= MAX_NAMES || !named.insert(name.clone()) {
+                    continue;
+                }
                 let files = places(&name, state).into_iter().flat_map(|place| matching(&place, state));
                 for file in files.collect::<Vec<_>>() {
-                    if seen.contains(&file) {
+                    if !seen.insert(file.clone()) {
                         continue;
                     }
                     if let Written::Text(content) = self.written(&file, span, state) {
@@ -313,7 +319,6 @@ impl Interpreter<'_> {
                         text.push('\n');
                         text.push_str(&content.text.replace("\\\n", " "));
                     }
-                    seen.push(file);
                 }
             }
             if found.is_empty() {

@@ -1,5 +1,6 @@
 //! Programs in other languages: what they do, as if the text did it.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Interpreter;
@@ -149,10 +150,15 @@ impl Interpreter<'_> {
             return Vec::new();
         }
         let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
         for effect in &script.effects {
             let ScriptEffectKind::Load(scripts::Text::Known(module)) = &effect.what else { continue };
             for place in imported_from(language, setting, module, state) {
-                if let Written::Text(text) = self.written(&format!("{place}.py"), Span::default(), state) {
+                let file = format!("{place}.py");
+                if !seen.insert(file.clone()) {
+                    continue;
+                }
+                if let Written::Text(text) = self.written(&file, Span::default(), state) {
                     found.push(examples(&text.text));
                 }
             }
@@ -190,7 +196,10 @@ impl Interpreter<'_> {
         }
         let Some(name) = path.known() else { return state };
         // A module's packages are loaded before it.
-        if let Some((package, _)) = name.rsplit_once('/').filter(|_| is_module(language, name)) {
+        /// Most packages around a module that are looked for.
+        const PACKAGES: usize = 16;
+        let is_module = name.matches('/').take(PACKAGES + 1).count() <= PACKAGES && is_module(language, name);
+        if let Some((package, _)) = name.rsplit_once('/').filter(|_| is_module) {
             state = self.load(language, setting, &Word::new(package, path.span), state);
         }
         let mut files = Vec::new();

@@ -280,6 +280,12 @@ impl<'t> Reader<'t> {
         let each = |text: &str, change: &dyn Fn(&str) -> String| {
             text.split_whitespace().map(change).collect::<Vec<_>>().join(" ")
         };
+        // Each word may become as long as all that it is put together with.
+        let longest = given.iter().map(String::len).max().unwrap_or_default();
+        let parts = given.last().map_or(0, |text| text.split_whitespace().count().max(text.len()));
+        if longest.saturating_mul(parts) > MAX_BYTES {
+            return None;
+        }
         // Of a path from here, what is before it may be a part that is asked for.
         let is_whole = |text: &str| !text.contains('$') && !text.split_whitespace().any(|word| word.starts_with('.'));
         match (name, given.as_slice()) {

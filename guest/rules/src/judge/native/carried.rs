@@ -392,7 +392,8 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// The secrets whose values stand in a command.
     fn mentioned(&self, command: &Command, trace: &Trace) -> Names {
         let source = without_single_quotes(self.source(command.span)) + self.document(command);
-        let edits = command.program() == Some("sed");
+        // What is given to sed, it prints as it is.
+        let edits = command.program() == Some("sed") && !source.contains("<<");
         let source = if edits { without_sought(&source) } else { source };
         let unset = |name: &str| command.env.get(name).is_none();
         let mut names: Names = secrets_in(&source).filter(|name| unset(name)).map(str::to_owned).collect();
@@ -432,7 +433,7 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// file, is given what that prints: `tee >(nc HOST PORT)`.
     fn arriving(&self, at: usize, trace: &Trace) -> Names {
         let subject = &self.subjects[at];
-        let opened = self.from_descriptors(subject.command, trace);
+        let opened = self.given_by_descriptors(subject.command, trace);
         if !opened.is_empty() {
             return opened;
         }
@@ -467,7 +468,7 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 
     /// What is read from descriptors that an earlier command has opened: `<&3`.
-    fn from_descriptors(&self, command: &Command, trace: &Trace) -> Names {
+    fn given_by_descriptors(&self, command: &Command, trace: &Trace) -> Names {
         // Code in another language has no redirects, and its commands all stand in the same text.
         if command.words.is_empty() || !trace.variables.iter().any(|(variable, _)| variable.starts_with('&')) {
             return Names::new();

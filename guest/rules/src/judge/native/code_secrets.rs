@@ -278,7 +278,11 @@ fn imports_variables(code: &str) -> bool {
 
 /// Whether what is spread at the end of a text goes into the environment of a program, or into a variable, and not into a call.
 fn is_spread_into_environment(before: &str) -> bool {
-    let Some(outer) = before.rfind(['{', '(']) else { return true };
+    /// Most bytes before it in which the bracket is looked for.
+    const AROUND: usize = 512;
+    let start = (before.len().saturating_sub(AROUND)..).find(|at| before.is_char_boundary(*at)).unwrap_or_default();
+    let before = &before[start..];
+    let Some(outer) = before.rfind(['{', '(']) else { return start == 0 };
     let holder = before[..outer].trim_end();
     match before.as_bytes()[outer] {
         b'(' => holder.ends_with("dict"),

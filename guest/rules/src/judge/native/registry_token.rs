@@ -6,7 +6,7 @@ use crate::rule::Rule;
 use crate::world::GuardHost;
 
 /// What stands before a token, in small letters. npm: `//host/:_authToken=`, `_auth=`, `_password=`; yarn: `npmAuthToken:`,
-/// `npmAuthIdent:`; NuGet: `ClearTextPassword`.
+/// `npmAuthIdent:`; the package manager of .NET: `ClearTextPassword`.
 const KEYS: &[&str] = &["_authtoken", "_auth", "_password", "npmauthtoken", "npmauthident", "cleartextpassword"];
 
 /// Whether one of the files that a rule is about holds a token. Where nobody can look, it is taken for one of the many without.

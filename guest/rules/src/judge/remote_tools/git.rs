@@ -132,7 +132,11 @@ impl Tool<'_> {
         }
         let branch = BRANCHES.iter().find_map(|key| self.values(std::slice::from_ref(key)).next())?;
         let flags = self.inputs.iter().filter(|field| field.value == "true");
-        let name = |field: &Field| field.name.rsplit('.').next().map(|name| format!(" --{}", name.replace('_', "-")));
+        // A key may be any text.
+        let plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        let name = |field: &Field| {
+            field.name.rsplit('.').next().filter(plain).map(|name| format!(" --{}", name.replace('_', "-")))
+        };
         let flags: String = flags.filter_map(name).collect();
         Some(format!("git checkout{flags} {}", quoted(branch)))
     }

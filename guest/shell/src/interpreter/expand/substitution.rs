@@ -106,12 +106,15 @@ impl Interpreter<'_> {
         shape.contains(Value::HOLE).then(|| Value::Unknown { why: Why::Temporary, shape: shape.to_owned() })
     }
 
-    /// `$(command -v rm)`, `$(realpath "$(which rm)")`: a file of that name, wherever it is. Of `$(which a || which b)` it is mostly
-    /// the first.
+    /// `$(command -v rm)`, `$(realpath "$(which rm)")`: a file of that name, wherever it is. `$(which python3 || which python)` is one
+    /// of them.
     fn located(&self, first: usize, state: &ShellState) -> Option<Value> {
         let commands = self.commands.get(first..)?;
         let command = commands.iter().min_by_key(|command| command.via.len())?;
-        if commands.len() > 1 && commands.iter().any(|command| located_name(command).is_none()) {
+        let base = |command: &Command| {
+            located_name(command).map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned())
+        };
+        if commands.len() > 1 && commands.iter().any(|other| base(other).is_none() || base(other) != base(command)) {
             return resolved(command).filter(|_| commands.iter().all(|other| other.span.is_inside(command.span)));
         }
         let name = located_name(command)?;

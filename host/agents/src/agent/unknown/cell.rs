@@ -5,7 +5,7 @@ use crate::text::quoted;
 /// How cells begin that are a shell's as a whole.
 const SHELL_CELLS: &[&str] = &["%%!", "%%bash", "%%sh", "%%sx", "%%system"];
 
-/// Magics of IPython that run the program of that name.
+/// Magics of `IPython` that run the program of that name.
 const PROGRAMS: &[&str] = &["cat", "cp", "ls", "man", "mkdir", "more", "mv", "rm", "rmdir"];
 
 /// Those that run what is behind them.
