@@ -89,6 +89,12 @@ const RUNNERS: &[&str] = &[
     "dotnet",
 ];
 
+/// Whether a program makes others of their sources.
+fn is_compiler(name: &str) -> bool {
+    let program = unversioned(basename(name));
+    COMPILERS.iter().any(|(compiler, _)| *compiler == program)
+}
+
 impl Interpreter<'_> {
     /// What a command compiles or runs of what the session wrote.
     pub(super) fn builds(&mut self, name: &str, words: &[Word], state: &ShellState) -> Built {
@@ -131,10 +137,10 @@ impl Interpreter<'_> {
     /// Notes what a command makes of sources that are not read, for calls that come later: it is as if a program were
     /// copied there that is not known.
     pub(super) fn note_products(&mut self, slot: usize, state: &ShellState) {
-        let Some(words) = self.commands.get(slot).map(|command| command.words.clone()) else { return };
-        let Some((name, span)) = words.first().and_then(|first| Some((first.known()?.to_owned(), first.span))) else {
-            return;
-        };
+        let Some(command) = self.commands.get(slot) else { return };
+        let first = command.words.first().and_then(|first| Some((first.known()?.to_owned(), first.span)));
+        let Some((name, span)) = first.filter(|(name, _)| is_compiler(name)) else { return };
+        let words = command.words.clone();
         let outputs = self.builds(&name, &words, state).outputs;
         let Some(command) = self.commands.get_mut(slot).filter(|command| !command.elsewhere && !outputs.is_empty())
         else {
