@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::Interpreter;
 use super::places::places;
-use super::project::Written;
+use super::project::{Written, written_below};
 use super::state::{Input, ShellState};
 use crate::abstract_value::Text;
 use crate::command::EffectKind;
@@ -630,12 +630,6 @@ fn match_written(path: &str, folder: &str, state: &ShellState) -> Vec<String> {
 /// The files of the session directly in a folder.
 pub(super) fn written_in(folder: &str, state: &ShellState) -> Vec<String> {
     written_below(folder, state).into_iter().filter(|path| parent(path) == Some(folder)).collect()
-}
-
-/// The files of the session below a folder.
-pub(super) fn written_below(folder: &str, state: &ShellState) -> Vec<String> {
-    let all = state.files.written().chain(state.files.of_session());
-    all.filter(|path| *path != folder && is_within(path, folder)).map(str::to_owned).collect()
 }
 
 /// Whether the session wrote a file that a path may lead to.

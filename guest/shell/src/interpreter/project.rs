@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::loads::written_below;
 use super::places::places;
 use super::state::{Input, ShellState};
 use super::{Interpreter, MAX_OF_SESSION};
@@ -17,7 +16,7 @@ use crate::make::{self, Line};
 use crate::program_words::ProgramWords;
 use crate::wrapper::{ContextChange, Directory, Language, NestedCommand, NestedKind, Times};
 use toolgate_shell_syntax::glob::Pattern;
-use toolgate_shell_syntax::path::{absolute, basename, is_stdin, parent};
+use toolgate_shell_syntax::path::{absolute, basename, is_stdin, is_within, parent};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word, in_quotes};
 
 /// How deep the project's own files may have each other run.
@@ -639,6 +638,12 @@ fn of_recipe(line: just::Line, span: Span) -> NestedKind {
         None if program.split(['/', ' ']).any(crate::wrapper::is_shell) => NestedKind::Text { text, args: Vec::new() },
         None => NestedKind::Unseen,
     }
+}
+
+/// The files of the session below a folder.
+pub(super) fn written_below(folder: &str, state: &ShellState) -> Vec<String> {
+    let all = state.files.written().chain(state.files.of_session());
+    all.filter(|path| *path != folder && is_within(path, folder)).map(str::to_owned).collect()
 }
 
 /// What the text made of a file, or an earlier one of the session. What a script of the project made is the project's own, too.
