@@ -334,6 +334,7 @@ mod tests {
             ("mcp__jupyter__add_markdown_cell", json!({"content": "a"}), Ok(None)),
             ("mcp__jupyter__insert_cell", json!({"cell_type": "markdown", "cell_source": "a"}), Ok(None)),
             ("mcp__sheet__write_cell", json!({"content": "a"}), Ok(None)),
+            ("mcp__python__execute", json!({"code": "a", "cell_type": "markdown"}), Ok(Some("python3 -c a"))),
             (
                 "mcp__colab__run_cell",
                 json!({"cellContent": "!a b"}),

@@ -138,6 +138,15 @@ impl Tool<'_> {
             field.name.rsplit('.').next().filter(plain).map(|name| format!(" --{}", name.replace('_', "-")))
         };
         let flags: String = flags.filter_map(name).collect();
-        Some(format!("git checkout{flags} {}", quoted(branch)))
+        // Options that are told as texts: `{"args": "-f"}`, `{"mode": "force"}`.
+        let told = self.inputs.iter().filter_map(|field| match key_of(&field.name).as_str() {
+            "kind" | "mode" | "strategy" | "type" => Some(format!(" {}", quoted(&format!("--{}", field.value)))),
+            _ if field.value.starts_with('-') => {
+                Some(field.value.split_whitespace().map(|word| format!(" {}", quoted(word))).collect())
+            }
+            _ => None,
+        });
+        let told: String = told.collect();
+        Some(format!("git checkout{flags}{told} {}", quoted(branch)))
     }
 }

@@ -41,8 +41,9 @@ pub(super) fn split(text: &str) -> (Option<String>, String) {
 fn command(line: &str) -> Option<String> {
     let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_, ".contains(c));
     let behind_name = || line.split_once('=').filter(|(name, _)| is_name(name)).map(|(_, rest)| rest.trim_start());
-    // `![` is an image in a text.
-    let bang = |text: &str| text.strip_prefix('!').filter(|rest| !rest.starts_with('[')).map(str::to_owned);
+    // `![a](b)` is an image in a text.
+    let is_image = |rest: &str| rest.starts_with('[') && rest.contains("](");
+    let bang = |text: &str| text.strip_prefix('!').filter(|rest| !is_image(rest)).map(str::to_owned);
     let magic = |text: &str| {
         let text = text.strip_prefix('%')?;
         let (name, rest) = text.split_once(char::is_whitespace)?;
@@ -83,6 +84,7 @@ mod tests {
             ("if a:\n  !ls \\\n  -l\nb", Some("ls \\\n  -l"), "if a:\n  pass\nb"),
             ("x = !git status", Some("git status"), "pass"),
             ("x != y", None, "x != y"),
+            ("![ -d a ] && rm -r a", Some("[ -d a ] && rm -r a"), "pass"),
             ("%mv a b\n%cd c\n%matplotlib inline", Some("mv a b"), "pass\n%cd c\n%matplotlib inline"),
             ("%system ls", Some("ls"), "pass"),
             ("%%sh\nls\nid", Some("bash -c 'ls\nid'"), ""),

@@ -225,8 +225,8 @@ impl Found {
             name: below(at, key),
             value: format!("{runner} {}", quoted(text)),
         };
-        // A cell of words runs nothing.
-        if texts(&["celltype"]).any(|(_, kind)| kind != "code") {
+        // A cell of words runs nothing where it is only put down; what runs code may not look at its kind.
+        if !self.spawns && texts(&["celltype"]).any(|(_, kind)| kind != "code") {
             return;
         }
         let said = texts(LANGUAGE_KEYS).next().map(|(_, language)| language);
