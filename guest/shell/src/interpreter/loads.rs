@@ -288,7 +288,7 @@ impl Interpreter<'_> {
             return self.examples(rest, state);
         }
         if RUNNERS.contains(&name) {
-            return self.behind_runner(rest, state);
+            return self.behind_runner(behind_runners(rest), state);
         }
         let Some(folder) = state.folders.likely() else { return Vec::new() };
         if name.contains('/') {
@@ -514,6 +514,18 @@ fn module(arguments: &[Word]) -> Option<(Option<&str>, usize)> {
     }
 }
 
+/// The words behind further runners, of which each runs the next one: `-m pdb -m coverage run -m a`.
+fn behind_runners(mut arguments: &[Word]) -> &[Word] {
+    loop {
+        let is_run = arguments.first().and_then(Word::known) == Some("run");
+        let rest = arguments.get(usize::from(is_run)..).unwrap_or_default();
+        match module(rest) {
+            Some((Some(name), at)) if RUNNERS.contains(&name) => arguments = rest.get(at..).unwrap_or_default(),
+            _ => return arguments,
+        }
+    }
+}
+
 /// The files that may be a module below a folder, and those of the packages around it.
 fn module_files(name: &str, root: &str) -> Vec<String> {
     if name.len() > LONGEST_MODULE {
@@ -728,6 +740,17 @@ mod tests {
             let words: Vec<Word> = arguments.split_whitespace().map(|word| Word::new(word, Span::default())).collect();
             let found = module(&words).and_then(|(name, rest)| Some((name?, rest)));
             assert_eq!(found, expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn runners_of_runners_are_passed_by() {
+        for (arguments, expected) in
+            [("-m pdb -m coverage run -m a b", "-m a b"), ("a.py", "a.py"), ("run a.py", "run a.py"), ("", "")]
+        {
+            let words: Vec<Word> = arguments.split_whitespace().map(|word| Word::new(word, Span::default())).collect();
+            let found: Vec<&str> = behind_runners(&words).iter().filter_map(Word::known).collect();
+            assert_eq!(found.join(" "), expected, "{arguments}");
         }
     }
 
