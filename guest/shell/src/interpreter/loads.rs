@@ -745,9 +745,13 @@ mod tests {
 
     #[test]
     fn runners_of_runners_are_passed_by() {
-        for (arguments, expected) in
-            [("-m pdb -m coverage run -m a b", "-m a b"), ("a.py", "a.py"), ("run a.py", "run a.py"), ("", "")]
-        {
+        for (arguments, expected) in [
+            ("-m pdb -m coverage run -m a b", "run -m a b"),
+            ("-m pdb -m pdb a.py", "a.py"),
+            ("a.py", "a.py"),
+            ("run a.py", "run a.py"),
+            ("", ""),
+        ] {
             let words: Vec<Word> = arguments.split_whitespace().map(|word| Word::new(word, Span::default())).collect();
             let found: Vec<&str> = behind_runners(&words).iter().filter_map(Word::known).collect();
             assert_eq!(found.join(" "), expected, "{arguments}");
