@@ -142,6 +142,10 @@ guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
 redteam COUNT="3000" SEED="1" *MORE: build
     cargo run {{run}} --example redteam -- {{COUNT}} {{SEED}} {{MORE}}
 
+# Runs generated commands that the hook lets pass, undoes them, and compares what there is with what there was
+undo COUNT="2000" SEED="1" *MORE: build
+    cargo run {{run}} --example undo -- {{COUNT}} {{SEED}} {{MORE}}
+
 # The loop of a plugin's author: build it, run its cases, wait for a change. PLUGIN is its folder
 dev PLUGIN *ARGUMENTS: build
     ./target/release/toolgate plugin dev {{PLUGIN}} {{ARGUMENTS}}

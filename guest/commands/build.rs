@@ -37,6 +37,8 @@ struct Spec {
     /// Its long options have one dash, though no other key says so.
     #[serde(default)]
     one_dash: bool,
+    /// Whether it only reads or computes.
+    reads_only: Option<ReadsOnly>,
     /// The path of a spec whose options are those of this one, too: `docker run`.
     like: Option<String>,
     /// The path of a spec whose subcommands are those of this one, too, but for those that it has itself.
@@ -104,6 +106,27 @@ struct Terminal {
     waits: Vec<String>,
     #[serde(default)]
     ends: Vec<String>,
+}
+
+/// `true`, those of the program's names that only read, or the words with which it does.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum ReadsOnly {
+    Always(bool),
+    Named(Vec<String>),
+    If(ReadsIf),
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadsIf {
+    #[serde(default)]
+    with: Vec<String>,
+    operands: Option<u8>,
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    without: Vec<String>,
 }
 
 /// With how many operands it waits: a number, `any` or `never`.
@@ -289,6 +312,8 @@ impl Spec {
             return Err("compared says with what, and when: `NAME VERSION, YYYY-MM-DD`".into());
         }
         let mut names: Vec<String> = Vec::new();
+        // The name of each that handlers ask for.
+        let mut asked: BTreeMap<String, String> = BTreeMap::new();
         if self.names.is_empty() {
             return Err("a spec has no names".into());
         }
@@ -297,6 +322,7 @@ impl Spec {
                 option.name.split(' ').map(|name| bare(name, self.one_dash())).collect::<Result<_, _>>()?;
             names.extend(own.iter().map(|name| (*name).to_owned()));
             let name = option.alias.as_deref().or(own.first().copied()).ok_or("an option has no name")?;
+            asked.extend(own.iter().map(|own| ((*own).to_owned(), name.to_owned())));
             let takes = match &option.takes {
                 None => "Nothing".to_owned(),
                 Some(Takes::Words(0)) => return Err(format!("{} takes no words", option.name).into()),
@@ -365,8 +391,32 @@ impl Spec {
             }
             None => out.push_str("None"),
         }
-        write!(out, ", one_dash: {} }}", self.one_dash())?;
+        let reads_only = self.reads_only(&asked)?;
+        write!(out, ", one_dash: {}, reads_only: {reads_only} }}", self.one_dash())?;
         Ok(())
+    }
+
+    /// When it only reads; `asked` has the name of each option that handlers ask for.
+    fn reads_only(&self, asked: &BTreeMap<String, String>) -> Result<String, Error> {
+        let option = |name: &String| {
+            let bare = bare(name, self.one_dash())?;
+            asked.get(bare).ok_or_else(|| Error::from(format!("{name} is not listed")))
+        };
+        Ok(match &self.reads_only {
+            None | Some(ReadsOnly::Always(false)) => "ReadsOnly::Never".to_owned(),
+            Some(ReadsOnly::Always(true)) => "ReadsOnly::Always".to_owned(),
+            Some(ReadsOnly::Named(names)) => match names.iter().find(|name| !self.names.contains(name)) {
+                Some(other) => return Err(format!("{other} is none of its names").into()),
+                None => format!("ReadsOnly::Named(&{names:?})"),
+            },
+            Some(ReadsOnly::If(ReadsIf { with, operands, words, without })) => {
+                let with = with.iter().map(option).collect::<Result<Vec<_>, _>>()?;
+                let without = without.iter().map(option).collect::<Result<Vec<_>, _>>()?;
+                format!(
+                    "ReadsOnly::If {{ with: &{with:?}, operands: {operands:?}, words: &{words:?}, without: &{without:?} }}"
+                )
+            }
+        })
     }
 
     /// The name of an option that is listed, without dashes.

@@ -13,6 +13,7 @@ use crate::lens::{Lens, ResultFacts};
 use crate::notice::{StatusLine, active};
 use crate::shared_terminal::SharedTerminal;
 use toolgate_rules::call;
+use toolgate_rules::changes::Changes;
 use toolgate_rules::extensions::{Ask, Provided};
 use toolgate_rules::facts::{Answers, PathKind, Remembered};
 use toolgate_rules::{Guard, GuardHost, Layer, Outcome, Problem, Tracked};
@@ -25,7 +26,7 @@ mod bindings {
     // The macro's own code is not documented, and it needs `unsafe` to cross the component's border.
     #![allow(missing_docs, unreachable_pub, unsafe_code, clippy::all, clippy::pedantic)]
     wit_bindgen::generate!({
-        path: "../wit/v0.1",
+        path: ["../wit/v0.1", "../wit/changes"],
         inline: "
             package toolgate:guest;
             world guest {
@@ -35,6 +36,7 @@ mod bindings {
                 export toolgate:plugin/session-memory@0.1.0;
                 export toolgate:plugin/handover@0.1.0;
                 export toolgate:plugin/analysis@0.1.0;
+                export toolgate:changes/call-changes@0.1.0;
             }
         ",
         world: "toolgate:guest/guest",
@@ -46,6 +48,7 @@ mod bindings {
     export!(Component);
 }
 
+use bindings::exports::toolgate::changes::call_changes;
 use bindings::exports::toolgate::plugin::{analysis, lifecycle, session_memory, timer, tool_gate, tool_observer};
 use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth, Verdict,
@@ -69,6 +72,9 @@ thread_local! {
     static SHOWN: RefCell<StatusLine> = RefCell::default();
     // Of the call that was judged last.
     static MEMORY: RefCell<Option<call::Memory>> = const { RefCell::new(None) };
+    static CHANGES: RefCell<Option<Changes>> = const { RefCell::new(None) };
+    // The home folder and the workspace of the session, and then of the call that was judged last.
+    static PLACE: RefCell<(Option<String>, String)> = const { RefCell::new((None, String::new())) };
     // Only an observer has one.
     static LENS: RefCell<Lens> = RefCell::default();
     // An observer that looks for the observers of rule files instead.
@@ -177,6 +183,8 @@ impl lifecycle::Guest for Component {
                 }]
             }
         };
+        CHANGES.set(None);
+        PLACE.set((session.home.clone(), session.workspace_root.clone()));
         let rules = with_guard(|guard| {
             let provided = provided();
             let told = |message: &String| Diagnostic {
@@ -278,9 +286,11 @@ impl tool_gate::Guest for Component {
         // Reading the input takes time in proportion to it.
         let writes = kind == call::ToolKind::Write && with_guard(|guard| guard.reads_contents());
         let call = judged(call, writes, context);
-        let mut judged = with_guard(|guard| guard.judge(&call, &mut GuardImports::default()));
+        let (mut judged, changes) = with_guard(|guard| guard.judge_changes(&call, &mut GuardImports::default()));
         show(&judged);
         MEMORY.set(judged.memory.take());
+        CHANGES.set(changes);
+        PLACE.set((call.home, call.workspace));
         verdict(judged)
     }
 }
@@ -356,6 +366,16 @@ fn judged(call: ToolCall, contents: bool, context: CallContext) -> call::Call {
 impl session_memory::Guest for Component {
     fn after() -> Option<String> {
         MEMORY.with_borrow(|memory| memory.as_ref().map(call::Memory::text))
+    }
+}
+
+impl call_changes::Guest for Component {
+    fn changes() -> Option<String> {
+        CHANGES.with_borrow(|changes| changes.as_ref().map(Changes::text))
+    }
+
+    fn withheld(paths: Vec<String>) -> Vec<bool> {
+        PLACE.with_borrow(|(home, workspace)| with_guard(|guard| guard.withheld(&paths, home.as_deref(), workspace)))
     }
 }
 

@@ -52,19 +52,22 @@ pub enum Outcome {
     Rewritten,
     /// The call itself says why a rule does not hold for it, in a way that the rules allow.
     Overridden,
+    /// A rule would have had it asked about, and all that the call changes was saved first.
+    Saved,
     /// A component asked for a capability that it was not granted.
     NotGranted,
 }
 
 impl Outcome {
     /// All of them, in the order of the summary.
-    pub const ALL: [Outcome; 8] = [
+    pub const ALL: [Outcome; 9] = [
         Outcome::Blocked,
         Outcome::Asked,
         Outcome::Confirmed,
         Outcome::Denied,
         Outcome::AllowedOnce,
         Outcome::Overridden,
+        Outcome::Saved,
         Outcome::Rewritten,
         Outcome::NotGranted,
     ];
@@ -78,6 +81,7 @@ impl Outcome {
             Outcome::Denied => "denied",
             Outcome::AllowedOnce => "allowed-once",
             Outcome::Overridden => "overridden",
+            Outcome::Saved => "saved",
             Outcome::NotGranted => "not-granted",
             Outcome::Rewritten => "rewritten",
         }

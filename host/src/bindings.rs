@@ -10,3 +10,13 @@ wasmtime::component::bindgen!({
     exports: { default: async },
     require_store_data_send: true,
 });
+
+/// The package that tells what calls change, which a component need not have.
+pub(crate) mod changes {
+    wasmtime::component::bindgen!({
+        path: "wit/changes",
+        world: "undoable",
+        exports: { default: async },
+        require_store_data_send: true,
+    });
+}

@@ -6,6 +6,7 @@
 //! | rewrite, where that is allowed | it runs with the new input | `rewritten` |
 //! | block, ask; a grant covers all of it | it runs | `allowed-once` |
 //! | block | it does not run | `blocked` |
+//! | ask, and all that the call changes was saved | it runs | `saved` |
 //! | ask, and the agent asks its own user | the question is passed on | `asked` |
 //! | ask, and there is a person | their answer; none in time is no | `asked`, then `confirmed` or `denied` |
 //! | ask, and there is nobody | it does not run | `blocked` |
@@ -119,6 +120,7 @@ pub struct Policy {
     person: Option<Arc<dyn Person>>,
     agent_asks: bool,
     rewrites: bool,
+    saved: Option<String>,
     deadline: Duration,
     circumstances: Circumstances,
     now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
@@ -182,6 +184,7 @@ impl Policy {
             person: None,
             agent_asks: false,
             rewrites: false,
+            saved: None,
             deadline: ASK,
             circumstances: Circumstances::default(),
             now: Arc::new(SystemTime::now),
@@ -237,6 +240,14 @@ impl Policy {
         self
     }
 
+    /// Lets a call run that would be asked about: all that it changes was saved under this name, and the rules that ask need
+    /// not where that is so.
+    #[must_use]
+    pub fn saved(mut self, id: Option<String>) -> Self {
+        self.saved = id;
+        self
+    }
+
     /// How long a person has to answer.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
@@ -273,6 +284,10 @@ impl Policy {
             Decision::Rewrite(_) => {
                 let refused = Verdict::block("host:rewrite", "the call was rewritten without a grant to do so");
                 case.blocked(&refused, "").await
+            }
+            Decision::Ask(_) if self.saved.is_some() => {
+                let note = format!("saved as {}", self.saved.as_deref().unwrap_or_default());
+                case.logged(Outcome::Saved, &verdict, &note, passing(&verdict, &note)).await
             }
             Decision::Block(_) | Decision::Ask(_) => {
                 let granted = self.take(call, &verdict, &mut warnings).await;
@@ -611,7 +626,10 @@ mod tests {
         let passed_on = Policy::new().agent_asks(true).person(Says(Some(false)));
         let nobody = "block: Security Policy Violation: overwrites what others have; only the user can allow this, and this mode does not ask the user";
         let rewrite = Verdict { decision: Decision::Rewrite("{}".into()), findings: Vec::new() };
+        let saved = || with(Some(false)).saved(Some("1".to_owned()));
         let cases = [
+            (saved(), ask(), "pass", vec!["saved"]),
+            (saved(), block(), "block: Security Policy Violation: no", vec!["blocked"]),
             (plain(), Verdict::pass(), "pass", vec![]),
             (plain(), note("worth knowing"), "pass", vec![]),
             (plain(), note("overridden: the user's comment says so"), "pass", vec!["overridden"]),
@@ -646,6 +664,7 @@ mod tests {
             (Policy::new(), block(), "block: Security Policy Violation: no; and the audit log cannot be written ("),
             (confirming(), ask(), "block: the audit log cannot be written ("),
             (Policy::new().agent_asks(true), ask(), "block: the audit log cannot be written ("),
+            (Policy::new().saved(Some("1".to_owned())), ask(), "block: the audit log cannot be written ("),
         ];
         for (policy, verdict, expected) in cases {
             let found = decided(policy.clone().audit(NoAudit), &call(), verdict.clone()).await;

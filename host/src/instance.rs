@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use wasmtime::{Store, Trap, UpdateDeadline};
 
+use crate::bindings::changes::exports::toolgate::changes::call_changes;
 use crate::bindings::exports::toolgate::plugin as hooks;
 use crate::call::ToolCall;
 use crate::capability::{self, Capabilities, Outgoing, Truth};
@@ -18,7 +19,7 @@ use crate::plugin::{Hooks, Plugin};
 use crate::session::{Role, Session};
 use crate::snapshot::{self, Snapshot};
 use crate::state::{HostState, TooManyHostCalls};
-use crate::verdict::Verdict;
+use crate::verdict::{Judgement, Verdict};
 
 impl Plugin {
     /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and [`TAKING`](TAKING)
@@ -64,6 +65,7 @@ struct Loaded {
     analysis: Option<hooks::analysis::Guest>,
     trackers: Option<hooks::trackers::Guest>,
     predicates: Option<hooks::predicates::Guest>,
+    call_changes: Option<call_changes::Guest>,
 }
 
 impl Loaded {
@@ -93,6 +95,7 @@ impl Loaded {
             analysis: hook!(analysis),
             trackers: hook!(trackers),
             predicates: hook!(predicates),
+            call_changes: hook!(call_changes),
         })
     }
 }
@@ -230,12 +233,8 @@ impl Instance {
         Ok(memory_image::changed(&mut instance.store, |state| state.watched.as_ref()))
     }
 
-    /// A verdict, and what later calls of the session are to be told after it.
-    pub(crate) async fn judge(
-        &mut self,
-        call: &ToolCall,
-        asked: Asked,
-    ) -> Result<(Verdict, Option<String>), CallError> {
+    /// A verdict, and what else is known of the call after it.
+    pub(crate) async fn judge(&mut self, call: &ToolCall, asked: Asked) -> Result<Judgement, CallError> {
         let call = &call.into();
         arm(&mut self.store);
         let answer = match asked {
@@ -249,8 +248,29 @@ impl Instance {
             }
         };
         let verdict = answer.map_err(|error| explain(&self.store, &error))?;
-        let memory = if asked == Asked::Call { self.memory().await? } else { None };
-        Ok((verdict.into(), memory))
+        let verdict: Verdict = verdict.into();
+        if asked != Asked::Call {
+            return Ok(Judgement::only(verdict));
+        }
+        let memory = self.memory().await?;
+        let changes = self.changes().await?;
+        Ok(Judgement { memory, changes, ..Judgement::only(verdict) })
+    }
+
+    async fn changes(&mut self) -> Result<Option<String>, CallError> {
+        optional!(self, call_changes, call_changes())
+    }
+
+    /// Whether the rules keep each of these paths from being read; none of them where the component does not tell.
+    pub(crate) async fn withheld(&mut self, paths: &[String]) -> Result<Option<Vec<bool>>, CallError> {
+        if self.hooks.call_changes.is_none() {
+            return Ok(None);
+        }
+        self.told_withheld(paths).await.map(Some)
+    }
+
+    async fn told_withheld(&mut self, paths: &[String]) -> Result<Vec<bool>, CallError> {
+        optional!(self, call_changes, call_withheld(paths))
     }
 
     async fn memory(&mut self) -> Result<Option<String>, CallError> {

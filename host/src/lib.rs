@@ -125,4 +125,4 @@ pub use snapshot::Snapshots;
 pub use text::{Excerpt, excerpt, plain, shortened};
 pub use toolgate_private as private;
 pub use toolgate_private::{PrivateError, state_folder};
-pub use verdict::{Action, Decision, Evidence, Finding, Verdict};
+pub use verdict::{Action, Decision, Evidence, Finding, Judgement, Verdict};

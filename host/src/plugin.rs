@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
 
+use crate::bindings::changes::exports::toolgate::changes::call_changes;
 use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
 #[cfg(feature = "cranelift")]
 use crate::cache::{Cache, Key};
@@ -17,7 +18,7 @@ use crate::error::LoadError;
 use crate::precompiled::{self, Precompiled};
 use crate::snapshot::{self, Snapshot, Snapshots};
 use crate::state::HostState;
-use crate::version::{CONTRACT, OFFERED, Version};
+use crate::version::{CHANGES, CONTRACT, OFFERED, Version};
 
 /// A component that is compiled, linked and checked, and can be started any number of times.
 ///
@@ -67,6 +68,7 @@ pub(crate) struct Hooks {
     pub(crate) analysis: Option<hooks::analysis::GuestIndices>,
     pub(crate) trackers: Option<hooks::trackers::GuestIndices>,
     pub(crate) predicates: Option<hooks::predicates::GuestIndices>,
+    pub(crate) call_changes: Option<call_changes::GuestIndices>,
 }
 
 impl Hooks {
@@ -81,6 +83,7 @@ impl Hooks {
                 has($interface).then(|| hooks::$module::GuestIndices::new(pre)).transpose()?
             };
         }
+        let tells_changes = description.exports.iter().any(|name| name.starts_with(CHANGES));
         Ok(Hooks {
             lifecycle: hooks::lifecycle::GuestIndices::new(pre)?,
             tool_gate: hook!("tool-gate", tool_gate),
@@ -97,6 +100,7 @@ impl Hooks {
             analysis: hook!("analysis", analysis),
             trackers: hook!("trackers", trackers),
             predicates: hook!("predicates", predicates),
+            call_changes: tells_changes.then(|| call_changes::GuestIndices::new(pre)).transpose()?,
         })
     }
 }

@@ -158,3 +158,30 @@ impl Verdict {
         Verdict { decision: Decision::Pass, findings: Vec::new() }
     }
 }
+
+/// A verdict, and what else the component knows of the call after it.
+///
+/// ```
+/// use toolgate_host::{Judgement, Verdict};
+///
+/// assert_eq!(Judgement::only(Verdict::pass()).changes, None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What is to stand under `memory` in the context of the session's later calls if this one runs: a JSON text. None if
+    /// it stays what this call was given.
+    pub memory: Option<String>,
+    /// What the call changes, a JSON text: see `call-changes` of `wit/changes`. None if that is nothing, or if the component
+    /// does not tell.
+    pub changes: Option<String>,
+}
+
+impl Judgement {
+    /// A verdict after which nothing else is known.
+    pub fn only(verdict: Verdict) -> Self {
+        Judgement { verdict, memory: None, changes: None }
+    }
+}

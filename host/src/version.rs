@@ -3,6 +3,9 @@
 /// The interfaces of the contract that a component may import.
 pub(crate) const OFFERED: &str = "toolgate:plugin/";
 
+/// How the interface starts that tells what calls change.
+pub(crate) const CHANGES: &str = "toolgate:changes/call-changes@";
+
 /// The version of the contract that this host has: major, minor, patch.
 pub(crate) const CONTRACT: Version = Version(0, 1, 0);
 

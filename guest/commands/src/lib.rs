@@ -18,14 +18,14 @@ mod spec;
 
 pub use handler::{FileCode, Language, OptionRun, RunCode, Trait};
 pub use spec::{
-    FileAction, FileUse, Files, LoadedAs, Loads, Opt, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal,
-    Tests, Waits,
+    FileAction, FileUse, Files, LoadedAs, Loads, Opt, ReadsOnly, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes,
+    Terminal, Tests, Waits,
 };
 
 mod table {
     use super::{
-        FileAction, FileCode, FileUse, Files, Language, LoadedAs, Loads, Opt, OptionRun, Rules, RunCode, RunForm, Runs,
-        Secret, Spec, Syntax, Takes, Terminal, Tests, Trait, Waits,
+        FileAction, FileCode, FileUse, Files, Language, LoadedAs, Loads, Opt, OptionRun, ReadsOnly, Rules, RunCode,
+        RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal, Tests, Trait, Waits,
     };
 
     include!(concat!(env!("OUT_DIR"), "/table.rs"));

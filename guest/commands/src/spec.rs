@@ -26,6 +26,31 @@ pub struct Spec {
     pub statements: Option<&'static [&'static str]>,
     /// Long options have one dash.
     pub one_dash: bool,
+    /// Whether it only reads or computes: it changes no file but those that its options say, ends nothing, sets nothing up and
+    /// changes nothing elsewhere.
+    pub reads_only: ReadsOnly,
+}
+
+/// When a program only reads or computes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ReadsOnly {
+    /// Nobody has said that it ever does.
+    Never,
+    /// However it is run.
+    Always,
+    /// Under these of its names.
+    Named(&'static [&'static str]),
+    /// By its words, if all of its options are listed.
+    If {
+        /// With one of these options, by the names that handlers ask for.
+        with: &'static [&'static str],
+        /// Or with so many operands at most.
+        operands: Option<u8>,
+        /// Or with one of these as the first operand.
+        words: &'static [&'static str],
+        /// And with none of these options.
+        without: &'static [&'static str],
+    },
 }
 
 /// How rules see the words of a program, whose options are listed for them.

@@ -448,7 +448,7 @@ pub enum Action {
 }
 
 /// The words that a rule matched: a byte range of an input field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The field's name.
     pub field: String,

@@ -20,6 +20,7 @@
 //! | `touched` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `variables` | what is shown or lost of files of variables, `.env` |
+//! | `withheld` | which paths the rules keep from being read |
 //! | `worktrees` | worktrees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
@@ -42,6 +43,7 @@ mod settings;
 mod tools;
 mod touched;
 mod variables;
+mod withheld;
 mod worktrees;
 
 use std::cell::OnceCell;
@@ -68,6 +70,7 @@ use super::rules::Guard;
 use super::witness::Witnessed;
 use super::world::{GuardHost, VolatileFiles};
 use crate::call::{Action, Call, Evidence, Field, Memory, ToolKind, Verdict};
+use crate::changes::{Changes, changes_of};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
 const LONGEST_EVIDENCE: usize = 400;
@@ -88,11 +91,19 @@ struct Judgement {
     /// The weightiest first.
     found: Vec<Found>,
     memory: Option<Memory>,
+    /// What the tool does that is said as data.
+    declared: Option<Script>,
     script: Option<Script>,
     considered: Vec<Trial>,
 }
 
 impl Judgement {
+    /// Whether it asks, and only by rules that need not if all that the call changes was saved.
+    fn may_be_softened(&self) -> bool {
+        let mut stops = self.found.iter().filter(|found| found.action != Action::Note).peekable();
+        stops.peek().is_some() && stops.all(|found| found.action == Action::Ask && found.recoverable)
+    }
+
     fn into_verdict(self) -> Verdict {
         Verdict { findings: self.found.into_iter().map(Found::into_finding).collect(), memory: self.memory }
     }
@@ -113,6 +124,19 @@ impl Guard {
     /// Judges a call.
     pub fn judge(&self, call: &Call, world: &mut dyn GuardHost) -> Verdict {
         self.evaluate(call, world, false).into_verdict()
+    }
+
+    /// Judges a call and tells what it changes, so that it can be saved before; `None` if it changes nothing, is stopped, or
+    /// nothing is to be saved.
+    pub fn judge_changes(&self, call: &Call, world: &mut dyn GuardHost) -> (Verdict, Option<Changes>) {
+        let judgement = self.evaluate(call, world, false);
+        let stopped = judgement.found.iter().any(|found| found.action == Action::Block);
+        let changes = (self.saves && !stopped).then(|| {
+            let scripts = [judgement.declared.as_ref(), judgement.script.as_ref()];
+            let softened = self.softens && judgement.may_be_softened();
+            changes_of(call, scripts, softened, world.look().as_deref())
+        });
+        (judgement.into_verdict(), changes.flatten())
     }
 
     /// Judges a call and says how.
@@ -149,23 +173,8 @@ impl Guard {
         }
         let map = Map::new(&call.workspace, call.home.as_deref()).called(&call.workspace_names);
         let real_map = OnceCell::new();
-        let mut evaluation = Evaluation {
-            guard: self,
-            call,
-            map: &map,
-            real_map: &real_map,
-            touched: Vec::new(),
-            findings: Vec::new(),
-            found: 0,
-            considered: explains.then(Vec::new),
-            comments: Vec::new(),
-            branches: HashMap::new(),
-            held: git_recoverable::Answers::default(),
-            rows: FxHashMap::default(),
-            trackers,
-            memory: None,
-            witnessed: None,
-        };
+        let mut evaluation = Evaluation { trackers, ..Evaluation::new(self, call, &map, &real_map) };
+        evaluation.considered = explains.then(Vec::new);
         let declared = Declared::of(&call.effects, &facts);
         evaluation.declared(declared.as_ref(), world, look.as_deref());
         let mut script = None;
@@ -207,7 +216,7 @@ impl Guard {
         if let (Some(script), Some(command)) = (&script, &call.command) {
             evaluation.alike(command, &script.written, world);
         }
-        evaluation.end(script)
+        evaluation.end(declared.map(|declared| declared.script), script)
     }
 }
 
@@ -289,6 +298,27 @@ struct Judged<'a> {
 }
 
 impl<'a> Evaluation<'a> {
+    /// One that has found nothing yet.
+    fn new(guard: &'a Guard, call: &'a Call, map: &'a Map<'a>, real_map: &'a OnceCell<Option<RealMap>>) -> Self {
+        Evaluation {
+            guard,
+            call,
+            map,
+            real_map,
+            touched: Vec::new(),
+            findings: Vec::new(),
+            found: 0,
+            considered: None,
+            comments: Vec::new(),
+            branches: HashMap::new(),
+            held: git_recoverable::Answers::default(),
+            rows: FxHashMap::default(),
+            trackers: Vec::new(),
+            memory: None,
+            witnessed: None,
+        }
+    }
+
     /// Adds what a rule found: to what the same rule found before, if it did.
     fn add(&mut self, found: Found) {
         self.found += 1;
@@ -300,6 +330,7 @@ impl<'a> Evaluation<'a> {
             return;
         };
         known.action = known.action.max(found.action);
+        known.recoverable &= found.recoverable;
         for one in found.evidence {
             // The text is that of the place.
             let place = |other: &Evidence| (other.start, other.end) == (one.start, one.end) && other.field == one.field;
@@ -512,14 +543,14 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn end(mut self, script: Option<Script>) -> Judgement {
+    fn end(mut self, declared: Option<Script>, script: Option<Script>) -> Judgement {
         self.overridden();
         if self.call.paths_only {
             self.findings.retain(|found| matches!(found.rule, RuleId::Path { .. }));
         }
         self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), found.severity));
         let considered = self.considered.unwrap_or_default();
-        Judgement { found: self.findings, memory: self.memory, script, considered }
+        Judgement { found: self.findings, memory: self.memory, declared, script, considered }
     }
 }
 

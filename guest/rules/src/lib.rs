@@ -47,6 +47,7 @@
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `rules` | all rules in force, by what they are about | one rule |
 //! | `witness` | what observers see in a text and in a call | keeping it |
+//! | [`changes`] | what a call changes, so that it is saved before | saving it |
 //! | `judge` | puts them together to a verdict | |
 //! | `check` | the tests that stand beside rules | |
 //! | `lint` | what of a rule file is right and never does anything | what is wrong with it |
@@ -54,6 +55,7 @@
 mod agent_folders;
 mod branch;
 pub mod call;
+pub mod changes;
 mod check;
 pub mod command_json;
 mod declared;

@@ -64,6 +64,8 @@ pub const FILE_KEYS: &[&str] = &[
     "overrides",
     "programs",
     "lens",
+    "undo",
+    "recoverable",
 ];
 
 /// The keys of a rule.
@@ -101,6 +103,7 @@ pub const RULE_KEYS: &[&str] = &[
     "unseen",
     "not-in",
     "code",
+    "recoverable",
 ];
 
 /// The keys that only rules of packs have, beside those of every rule; their `code` says which code it is.
@@ -165,6 +168,10 @@ pub(crate) struct RuleFile {
     pub(crate) packs: (Vec<String>, Vec<String>),
     pub(crate) programs: Vec<(String, Grammar)>,
     pub(crate) about: String,
+    /// `undo: off`: nothing is saved before calls run.
+    pub(crate) saves_nothing: bool,
+    /// `recoverable: ask`: rules ask whatever was saved.
+    pub(crate) always_asks: bool,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -268,6 +275,15 @@ impl Reader<'_> {
                 self.rules.overrides.extend(value.texts("overrides")?);
                 Ok(())
             }
+            "undo" => self.undo(value),
+            // It only forbids more, so that a project may say it as well.
+            "recoverable" => match value.text("recoverable")?.as_str() {
+                "ask" => {
+                    self.rules.always_asks = true;
+                    Ok(())
+                }
+                other => Err(format!("recoverable must be ask, not {other}")),
+            },
             "programs" => {
                 for (name, entry) in value.map("programs")? {
                     let at = line(&entry);
@@ -304,6 +320,19 @@ impl Reader<'_> {
             "noReadPaths" => self.paths(Policy::NoRead, value, key),
             other => Err(unknown_key("a rule file", other, FILE_KEYS)),
         }
+    }
+
+    /// Whether what calls change is saved.
+    fn undo(&mut self, value: Node) -> Result<(), String> {
+        if self.layer == Layer::Project {
+            return Err("undo is only taken from your own file: a project must not turn saving off or on".to_owned());
+        }
+        self.rules.saves_nothing = match value.text("undo")?.as_str() {
+            "off" => true,
+            "on" => false,
+            other => return Err(format!("undo must be on or off, not {other}")),
+        };
+        Ok(())
     }
 
     fn each(
@@ -361,7 +390,7 @@ impl Reader<'_> {
         let (mut pattern, mut raw, mut requires, mut unless, mut when) = (None, false, None, None, None);
         let (mut what, mut tests) = (CommandMatcher::default(), Vec::new());
         let (mut code, mut native, mut if_unset, mut severity) = (false, None, IfUnset::default(), None);
-        let (mut tools, mut field) = (Vec::new(), None);
+        let (mut tools, mut field, mut recoverable) = (Vec::new(), None, false);
         for (key, value) in entries {
             let key = key.as_str();
             match key {
@@ -384,6 +413,7 @@ impl Reader<'_> {
                     severity = Some(Severity::keyed(&value.value.text(key)?)?);
                 }
                 "code" => code = value.value.flag(key)?,
+                "recoverable" => recoverable = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
                 _ => return Err(unknown_key("a rule", key, RULE_KEYS)),
             }
@@ -410,6 +440,9 @@ impl Reader<'_> {
             None => "a rule forbids it".to_owned(),
         });
         let name = name.unwrap_or_else(|| format!("{section}[{index}]"));
+        if recoverable && !ask {
+            self.problem(at, "recoverable is only for rules that ask: give the rule ask: true".to_owned());
+        }
         Ok(Rule {
             id: RuleId::Rule { layer: self.layer, name },
             keeps_the_gate: false,
@@ -429,6 +462,7 @@ impl Reader<'_> {
             native,
             if_unset,
             severity,
+            recoverable: recoverable && ask,
         })
     }
 }

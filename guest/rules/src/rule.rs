@@ -45,6 +45,8 @@ pub(crate) struct Rule {
     pub(crate) if_unset: IfUnset,
     /// How early its findings are told; that of its pack if it says none itself.
     pub(crate) severity: Option<Severity>,
+    /// It need not ask if all that the call changes was saved before.
+    pub(crate) recoverable: bool,
 }
 
 /// What counts of a rule that only fires if variables that nothing sets are empty: `rm -rf "$X/"`. Such a rule asks at most.

@@ -234,6 +234,10 @@ pub struct Guard {
     pub(crate) asks_for_events: bool,
     /// Names of rules that a comment may lift.
     pub(crate) overrides: Vec<String>,
+    /// Whether it is told what calls change, so that it is saved.
+    pub(crate) saves: bool,
+    /// Whether rules need not ask if all that a call changes was saved.
+    pub(crate) softens: bool,
     /// State that rules ask for besides directory and variables; none if no rule does.
     pub(crate) trackers: Option<Rc<Trackers>>,
     /// What other components provide.
@@ -263,6 +267,8 @@ impl Guard {
             observers: Vec::new(),
             asks_for_events: false,
             overrides: Vec::new(),
+            saves: true,
+            softens: true,
             trackers: None,
             provided: None,
         };
@@ -469,6 +475,8 @@ impl Guard {
         self.exemptions.append(&mut file.exemptions);
         self.observers.extend(file.observers.drain(..).map(|observer| observer.of(name)));
         self.overrides.append(&mut file.overrides);
+        self.saves &= !file.saves_nothing;
+        self.softens &= !file.always_asks;
         let part = Part::new(name, layer, pack, &mut file);
         if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
             self.trackers.get_or_insert_with(branch::trackers);

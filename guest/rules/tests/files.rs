@@ -17,7 +17,7 @@ use toolgate_test_support::cases::Cases;
 
 /// The files of a case.
 #[derive(Clone)]
-struct Disk(Rc<Value>);
+pub(crate) struct Disk(pub(crate) Rc<Value>);
 
 impl Disk {
     fn names(&self, key: &str) -> impl Iterator<Item = &str> {

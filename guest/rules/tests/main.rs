@@ -3,6 +3,7 @@
 //! One program for all of them: code generation and linking are most of what building tests takes.
 
 mod cases;
+mod changes;
 mod file_effects;
 mod files;
 mod lint;

@@ -200,6 +200,17 @@ impl ScriptEffectKind {
 /// What the path of a package of Node's begins with.
 pub const PACKAGES: &str = "node_modules/";
 
+/// Whether a module that is loaded is one of which the tables have all that it does, by the name that
+/// [`ScriptEffectKind::Load`] has for it.
+pub fn is_known_module(language: Language, module: &str) -> bool {
+    let listed = |name: &str| tables::HARMLESS.contains(&name) || tables::STRICT.contains(&name);
+    match language {
+        Language::Python => module.split('/').next().is_some_and(listed),
+        Language::Perl => listed(&module.replace('/', "::")),
+        _ => listed(module.strip_prefix(PACKAGES).unwrap_or(module)),
+    }
+}
+
 /// A text that the script computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {

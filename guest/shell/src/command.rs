@@ -4,6 +4,7 @@
 
 mod action;
 mod effects;
+mod foreseen;
 
 use std::ops::Bound;
 use std::rc::Rc;
@@ -18,6 +19,7 @@ use toolgate_shell_syntax::word::{Span, Value, Word};
 
 pub use action::FileAction;
 pub use effects::{Effect, EffectKind, Named};
+pub use foreseen::Foreseen;
 
 /// What a command inside a substitution is found through: its entry in [`Command::via`].
 pub const SUBSTITUTION: &str = "$()";
@@ -206,6 +208,8 @@ pub struct Command {
     pub unseen_script: bool,
     /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
     pub opaque: bool,
+    /// Whether all that it changes is told.
+    pub foreseen: Foreseen,
     pub(crate) input: Option<Rc<Text>>,
     /// What is in the files whose statements it runs, if it is a client of a database.
     pub(crate) statements: Vec<Rc<Text>>,
@@ -282,6 +286,7 @@ impl Command {
             scanned: false,
             unseen_script: false,
             opaque: false,
+            foreseen: Foreseen::ReadsOnly,
             input: None,
             statements: Vec::new(),
             data: None,

@@ -82,6 +82,7 @@ mod test;
 mod traps;
 mod zsh;
 
+pub use self::builtin_names::runs_in_shell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -317,6 +318,10 @@ struct Interpreter<'f> {
     project_depth: usize,
     /// The files that programs have loaded besides their scripts.
     loaded: Vec<(String, Rc<Text>)>,
+    /// Whether something of what the command at hand runs was not read, so that it may change what is not told.
+    unread: bool,
+    /// Whether it runs a file that was there before.
+    runs_stored: bool,
     alike: Alike,
 }
 
@@ -362,6 +367,8 @@ impl<'f> Interpreter<'f> {
             of_session: BTreeMap::new(),
             edited: Vec::new(),
             loaded: Vec::new(),
+            unread: false,
+            runs_stored: false,
             alike: Alike::default(),
         }
     }
@@ -476,6 +483,8 @@ impl<'f> Interpreter<'f> {
     fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
         // What stands around the words that are put in can be read, though the whole is seen by nobody.
         let filled = matches!(text.value, Value::Unknown { why: Why::Argument, .. });
+        // What is put in may be more than a word.
+        self.unread |= text.known().is_none();
         if !(filled || self.is_readable(text)) || !self.may_nest() {
             return;
         }

@@ -100,8 +100,8 @@ mod tracker;
 mod wrapper;
 
 pub use command::{
-    Command, Effect, EffectKind, FileAction, Joiner, Named, Redirect, RedirectKind, Runs, SUBSTITUTION, Script,
-    Variables,
+    Command, Effect, EffectKind, FileAction, Foreseen, Joiner, Named, Redirect, RedirectKind, Runs, SUBSTITUTION,
+    Script, Variables,
 };
 pub use effect::is_system;
 pub use facts::{Facts, FileOracle, Presence};
@@ -109,7 +109,7 @@ pub use file_action::{ToolPath, file_action};
 pub use files::{Files, detect_files};
 pub use foreign::{ForeignShell, looks_like_powershell};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
-pub use interpreter::{parse, parse_foreign, resolve_word};
+pub use interpreter::{parse, parse_foreign, resolve_word, runs_in_shell};
 pub use patch::patch;
 pub use program_words::{Operand, ProgramWords};
 pub use shared::{Empty, Shared};

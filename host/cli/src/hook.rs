@@ -20,7 +20,7 @@ use toolgate_gatekeeper::hook_handler::{self, HookHandler, User, denial, parsed,
 use toolgate_gatekeeper::packs::Packs;
 use toolgate_gatekeeper::plugins::Plugins;
 use toolgate_gatekeeper::watch::Watch;
-use toolgate_gatekeeper::{gate_builder, hook_heartbeat, resident};
+use toolgate_gatekeeper::{gate_builder, hook_heartbeat, resident, saving};
 use toolgate_host::Verdict;
 use toolgate_host::capability::apart;
 
@@ -286,6 +286,7 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
         }
         resident::start();
         gate_builder::take_snapshots();
+        saving::tidy();
     })
 }
 

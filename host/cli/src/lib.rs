@@ -36,6 +36,7 @@
 //! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
 //! | `terminal` | questions on the terminal |
+//! | `undo` | what calls changed, listed and put back |
 
 mod allow;
 mod analysis;
@@ -70,6 +71,7 @@ mod show;
 mod signals;
 mod source;
 mod terminal;
+mod undo;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -116,6 +118,8 @@ enum Command {
     Lens(lens::Arguments),
     /// Permit one exact call, once
     Allow(allow::Arguments),
+    /// Put back what calls changed
+    Undo(undo::Arguments),
     /// Show the audit log
     Log(log::Arguments),
     /// Install, list, test and develop plugins, and manage their grants
@@ -250,6 +254,7 @@ fn command(told: &Told) -> ExitCode {
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Lens(arguments) => lens::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
+        Command::Undo(arguments) => undo::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Plugin(arguments) => plugin::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

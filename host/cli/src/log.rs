@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "GLOB")]
     rule: Option<String>,
 
-    /// Only this outcome: blocked, asked, confirmed, denied, allowed-once, overridden, rewritten,
+    /// Only this outcome: blocked, asked, confirmed, denied, allowed-once, overridden, saved, rewritten,
     /// not-granted
     #[arg(long, value_name = "ACTION", value_parser = outcome)]
     action: Vec<Outcome>,
@@ -257,7 +257,7 @@ fn style(action: Outcome) -> Style {
     match action {
         Outcome::Blocked | Outcome::Denied | Outcome::NotGranted => RED,
         Outcome::Asked | Outcome::Rewritten => YELLOW,
-        Outcome::Confirmed | Outcome::AllowedOnce | Outcome::Overridden => GREEN,
+        Outcome::Confirmed | Outcome::AllowedOnce | Outcome::Overridden | Outcome::Saved => GREEN,
     }
 }
 

@@ -16,4 +16,5 @@ mod scene;
 mod screens;
 mod serve;
 mod steering;
+mod undo;
 mod watch;

@@ -62,6 +62,11 @@ impl Events {
         (!self.lost).then(|| json!({ "turn": self.turn, "list": self.list }))
     }
 
+    /// How often the user has set the agent to work.
+    pub(crate) fn turn(&self) -> u64 {
+        self.turn
+    }
+
     /// The user sets the agent to work the next time.
     pub(crate) fn next_turn(&mut self) {
         self.turn = self.turn.saturating_add(1);

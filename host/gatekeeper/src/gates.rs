@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_agents::agent::{Notes, folder, note};
 use toolgate_host::decide::strictest;
-use toolgate_host::{Analysis, Diagnostic, Gate, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Analysis, Diagnostic, Gate, Judgement, ToolCall, ToolKind, Verdict};
 
 use crate::events::{CallEvents, Event};
 use crate::frames::Frames;
@@ -59,12 +59,14 @@ pub struct GateOutcome {
     pub(crate) memories: BTreeMap<String, String>,
     /// The events that they wrote, which count if it runs.
     pub(crate) events: Vec<Event>,
+    /// What the call changes, as the guard says it of each folder that it may run in.
+    pub(crate) changes: Vec<String>,
 }
 
 impl GateOutcome {
     /// A verdict after which nothing is remembered.
     pub(crate) fn only(verdict: Verdict) -> Self {
-        GateOutcome { verdict, memory: None, memories: BTreeMap::new(), events: Vec::new() }
+        GateOutcome { verdict, memory: None, memories: BTreeMap::new(), events: Vec::new(), changes: Vec::new() }
     }
 }
 
@@ -151,8 +153,8 @@ impl Gates {
     /// What all of them say of a call.
     pub async fn all(&self, call: &ToolCall, told: GateContext<'_>) -> GateOutcome {
         let call = &*folder::with_names(call);
-        let (first, memory) = self.guard.judge_and_remember(call).await;
-        let mut verdicts = vec![first];
+        let Judgement { verdict: first, memory, changes, .. } = self.guard.judgement(call).await;
+        let (mut verdicts, mut changes) = (vec![first], Vec::from_iter(changes));
         for there in folder::elsewhere(call) {
             // Where the folder is not known, only what the rules on paths say counts.
             if there.cwd.is_empty() {
@@ -161,12 +163,14 @@ impl Gates {
                 verdicts.push(self.guard.judge(&there).await);
                 continue;
             }
-            verdicts.push(self.guard.judge(&there).await);
+            let judged = self.guard.judgement(&there).await;
+            verdicts.push(judged.verdict);
+            changes.extend(judged.changes);
             verdicts.push(self.others(&there, GateKind::Call, told).await.verdict);
         }
         let others = self.others(call, GateKind::Call, told).await;
         verdicts.push(others.verdict.clone());
-        GateOutcome { verdict: strictest(verdicts), memory, ..others }
+        GateOutcome { verdict: strictest(verdicts), memory, changes, ..others }
     }
 
     /// What the plugins say of it.
@@ -196,7 +200,10 @@ impl Gates {
                     let why = "earlier plugins used up the time for all plugins";
                     (Verdict::block("host:plugins", why), None)
                 }
-                GateKind::Call => gate.judge_until(&call, told.until).await,
+                GateKind::Call => {
+                    let judged = gate.judgement_until(&call, told.until).await;
+                    (judged.verdict, judged.memory)
+                }
                 GateKind::Permission => (gate.permit_until(&call, told.until).await, None),
             };
             verdicts.push(named(verdict));

@@ -26,7 +26,7 @@ use crate::plugins::Plugins;
 use crate::session::{self, SessionState};
 use crate::terminal_verdicts::TerminalVerdicts;
 use crate::watch::{ObservedEvent, Watch};
-use crate::{ancestry, denial_help, gate_builder, hook_files, hook_heartbeat, observers, path_hints};
+use crate::{ancestry, denial_help, gate_builder, hook_files, hook_heartbeat, observers, path_hints, saving};
 use toolgate_host::user_env;
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
@@ -211,9 +211,12 @@ impl HookHandler<'_> {
             // First, as what follows may take its time.
             observers::witness(self.agent, &scene, result, matches!(self.judge, Evaluator::OneShot)).await;
             answered(self.agent.name(), &result.call);
+            saving::after(self.agent.name(), &scene, Some(&result.call)).await;
         }
         let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
         if let (ObservedEvent::Turn { .. }, true) = (happening, texts.is_empty()) {
+            // What has not said by now what came of it never will.
+            saving::after(self.agent.name(), &scene, None).await;
             session::keep(self.agent.name(), &scene, |kept| kept.events.next_turn());
         }
         let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };
@@ -260,17 +263,29 @@ impl HookHandler<'_> {
         if hinted {
             hint(&mut call).await;
         }
-        let memories = kept.memories.clone();
-        let question = Question { asked, memories, ..self.question(scene, Some(call)) };
+        let (memories, mut unsaved) = (kept.memories.clone(), None);
+        let mut question = Question { asked, memories, ..self.question(scene, Some(call)) };
         let judged = self.judge.judge(&question).await;
-        let Question { scene, call, .. } = question;
-        let Some(mut call) = call else {
+        let Some(mut call) = question.call.take() else {
             return self.refusing(&refusal("call", "the call is gone"), None).await;
         };
-        let judged = match judged {
+        let mut judged = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
         };
+        let saved = match asked {
+            GateKind::Call => saving::before(self.judge, &question, &call, &judged, kept.events.turn()).await,
+            GateKind::Permission => Ok(None),
+        };
+        let saved = saved.unwrap_or_else(|why| {
+            unsaved = Some(why);
+            None
+        });
+        let scene = question.scene;
+        if let (Decision::Ask(reason), Some(saved)) = (&mut judged.verdict.decision, &saved) {
+            reason.push_str(&saved.stake());
+        }
+        let recoverable = saved.as_ref().filter(|saved| saved.is_recoverable && self.tells_the_user());
         let verdict = match (asked, &judged.verdict.decision) {
             // The agent asks in any case.
             (GateKind::Permission, Decision::Ask(_)) => Verdict::pass(),
@@ -293,6 +308,7 @@ impl HookHandler<'_> {
                 }
                 let policy = self.policy(asks, judged.digests.clone());
                 let policy = if approved.is_some() { policy.rewrites(false) } else { policy };
+                let policy = policy.saved(recoverable.map(|saved| saved.saved.id.clone()));
                 let decided = policy.decide(&call, verdict.clone(), judged.took).await;
                 if let (Some(terminal), None) = (self.terminal, approved) {
                     terminal.approvals().note(&call, &verdict, &decided.verdict);
@@ -304,11 +320,24 @@ impl HookHandler<'_> {
             terminal.show(&verdict);
         }
         learn(agent, &scene, &kept, &judged, &verdict.decision);
+        let stopped = matches!(verdict.decision, Decision::Block(_));
+        if let Some(saved) = saved.as_ref().filter(|_| stopped) {
+            saving::forget(saved).await;
+        }
+        let asked = matches!(judged.verdict.decision, Decision::Ask(_));
+        let passed = asked && verdict.decision == Decision::Pass;
+        let notice = recoverable.filter(|_| passed).map(|saved| saved.notice(&judged.verdict));
+        let unsaved = unsaved.filter(|_| !stopped).and_then(|why| saving::told_once(agent, &scene, &kept, &why));
         let severe = judged.diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
         hook_files::note(agent, &scene.root);
-        let messages: Vec<String> =
-            complaints(severe).into_iter().chain(warnings).chain(hook_files::told_once()).collect();
+        let messages: Vec<String> = complaints(severe)
+            .into_iter()
+            .chain(warnings)
+            .chain(notice)
+            .chain(unsaved)
+            .chain(hook_files::told_once())
+            .collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
         Ruled { verdict, denial, message }
     }
@@ -316,7 +345,8 @@ impl HookHandler<'_> {
     fn question(&self, scene: SessionContext, call: Option<ToolCall>) -> Question {
         let agent = self.agent.name().to_owned();
         let (packs, plugins) = (self.packs.clone(), self.plugins.clone());
-        Question { scene, call, asked: GateKind::Call, memories: BTreeMap::new(), agent, packs, plugins }
+        let (memories, paths) = (BTreeMap::new(), Vec::new());
+        Question { scene, call, asked: GateKind::Call, memories, agent, packs, plugins, paths }
     }
 
     /// A session that starts.
@@ -346,6 +376,14 @@ impl HookHandler<'_> {
     async fn refusing(&self, verdict: &Verdict, call: Option<&ToolCall>) -> Ruled {
         let verdict = refusing(self.policy(Asks::Nobody, BTreeMap::new()), verdict, call).await;
         Ruled { verdict, denial: None, message: None }
+    }
+
+    /// Whether the agent's user sees what a call that passes is told with.
+    fn tells_the_user(&self) -> bool {
+        match &self.user {
+            User::Nobody => self.agent.shows_messages(),
+            User::Shim(_) | User::Client(_) => false,
+        }
     }
 
     /// What becomes of calls, and where it is logged.

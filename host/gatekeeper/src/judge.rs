@@ -37,6 +37,9 @@ pub(crate) struct Question {
     pub(crate) packs: Packs,
     /// The components that it names.
     pub(crate) plugins: Plugins,
+    /// Paths of which is asked whether the rules keep them from being read. Then there is no call.
+    #[serde(default)]
+    pub(crate) paths: Vec<String>,
 }
 
 /// What comes of it.
@@ -56,6 +59,12 @@ pub(crate) struct Judged {
     pub(crate) digests: BTreeMap<String, String>,
     /// How long the verdict took.
     pub(crate) took: Duration,
+    /// What the call changes, as the guard says it: JSON texts, see `wit/changes`.
+    #[serde(default)]
+    pub(crate) changes: Vec<String>,
+    /// The answer for each of the question's paths; none if that is not known.
+    #[serde(default)]
+    pub(crate) withheld: Option<Vec<bool>>,
 }
 
 /// How long the process that judges lives on.
@@ -76,7 +85,7 @@ pub(crate) async fn evaluate_in_process(
     frames: Option<&Frames>,
     life: Life,
 ) -> Result<Judged, String> {
-    let Question { scene, call, packs, plugins, asked, memories, .. } = question;
+    let Question { scene, call, packs, plugins, asked, memories, paths, .. } = question;
     let (cwd, home) = match call {
         Some(call) => (call.cwd.as_str(), call.home.clone()),
         None => (scene.cwd.as_str(), dirs::home()),
@@ -97,6 +106,10 @@ pub(crate) async fn evaluate_in_process(
         (Some(call), GateKind::Permission) => gates.others(call, *asked, told).await,
         (None, _) => GateOutcome::only(Verdict::pass()),
     };
+    let withheld = match paths.is_empty() {
+        true => None,
+        false => gates.guard.withheld(paths).await.map_err(|error| error.to_string())?,
+    };
     let took = before.elapsed();
     if life == Life::Call {
         std::mem::forget(gates);
@@ -106,8 +119,8 @@ pub(crate) async fn evaluate_in_process(
         (description.name.clone(), description.component.sha256.clone())
     };
     let digests = loaded.iter().map(digest).collect();
-    let GateOutcome { verdict, memory, memories, events } = said;
-    Ok(Judged { verdict, diagnostics, memory, memories, events, digests, took })
+    let GateOutcome { verdict, memory, memories, events, changes } = said;
+    Ok(Judged { verdict, diagnostics, memory, memories, events, digests, took, changes, withheld })
 }
 
 /// What all of them say of a call, where what a component makes of it is judged by all of them again.

@@ -57,6 +57,7 @@ pub mod plugin;
 pub mod plugin_tools;
 pub mod plugins;
 pub mod resident;
+pub mod saving;
 mod session;
 pub mod terminal_verdicts;
 pub mod watch;

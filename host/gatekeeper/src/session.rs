@@ -70,6 +70,9 @@ pub(crate) struct SessionState {
     /// What has happened in it.
     #[serde(default)]
     pub(crate) events: Events,
+    /// Whether the user knows that calls cannot be undone.
+    #[serde(default)]
+    pub(crate) told_unsaved: bool,
 }
 
 /// What a component has saved, in a form of its own. Nearly always that is a text.

@@ -9,7 +9,7 @@ use crate::failure;
 use crate::hot_swap::HotSwap;
 use crate::instance::Asked;
 use crate::session::{Role, Session};
-use crate::{Started, ToolCall, Verdict};
+use crate::{Judgement, Started, ToolCall, Verdict};
 
 /// Judges calls. Share it between tasks by reference; calls are judged one after the other.
 ///
@@ -55,23 +55,37 @@ impl Gate {
 
     /// Judges a call. Whatever goes wrong is a block that says what.
     pub async fn judge(&self, call: &ToolCall) -> Verdict {
-        self.judge_and_remember(call).await.0
+        self.judgement(call).await.verdict
     }
 
-    /// The same, with what is to stand under `memory` in the context of the session's later calls if this one runs: a
-    /// JSON text; none if it stays what this call was given.
-    pub async fn judge_and_remember(&self, call: &ToolCall) -> (Verdict, Option<String>) {
+    /// The same, with what else the component knows of the call after it.
+    pub async fn judgement(&self, call: &ToolCall) -> Judgement {
         self.asked(call, Asked::Call).await
     }
 
     /// The same for a call that has to be judged by then.
-    pub async fn judge_until(&self, call: &ToolCall, end: Instant) -> (Verdict, Option<String>) {
-        self.until(end, self.judge_and_remember(call)).await.unwrap_or_else(|late| (late, None))
+    pub async fn judgement_until(&self, call: &ToolCall, end: Instant) -> Judgement {
+        self.until(end, self.judgement(call)).await.unwrap_or_else(Judgement::only)
+    }
+
+    /// Whether the rules keep each of these absolute paths from being read, so that its content must not be copied. None if
+    /// the component does not tell.
+    ///
+    /// # Errors
+    /// If the component fails, or does not answer for each of them.
+    pub async fn withheld(&self, paths: &[String]) -> Result<Option<Vec<bool>>, CallError> {
+        let answers = self.0.with(async |instance, _| instance.withheld(paths).await).await?;
+        match answers {
+            Some(answers) if answers.len() != paths.len() => {
+                Err(CallError::Trap(format!("it gave {} answers about {} paths", answers.len(), paths.len())))
+            }
+            answers => Ok(answers),
+        }
     }
 
     /// Judges a request for permission that has to be judged by then. What is asked for cannot be rewritten.
     pub async fn permit_until(&self, call: &ToolCall, end: Instant) -> Verdict {
-        self.until(end, self.asked(call, Asked::Permission)).await.map_or_else(|late| late, |(verdict, _)| verdict)
+        self.until(end, self.asked(call, Asked::Permission)).await.map_or_else(|late| late, |judged| judged.verdict)
     }
 
     /// The error is the verdict on what is too late.
@@ -81,15 +95,18 @@ impl Gate {
         tokio::time::timeout_at(end.into(), judged).await.map_err(late)
     }
 
-    async fn asked(&self, call: &ToolCall, asked: Asked) -> (Verdict, Option<String>) {
+    async fn asked(&self, call: &ToolCall, asked: Asked) -> Judgement {
         let plugin = self.0.slot.name();
         let judged = match self.oversized(call) {
             Some(error) => Err(error),
             None => self.0.with(async |instance, _| instance.judge(call, asked).await).await,
         };
         match judged {
-            Ok((verdict, memory)) => (failure::checked(verdict, plugin, self.1 && asked == Asked::Call), memory),
-            Err(error) => (failure::verdict(plugin, &error), None),
+            Ok(Judgement { verdict, memory, changes }) => {
+                let verdict = failure::checked(verdict, plugin, self.1 && asked == Asked::Call);
+                Judgement { verdict, memory, changes }
+            }
+            Err(error) => Judgement::only(failure::verdict(plugin, &error)),
         }
     }
 

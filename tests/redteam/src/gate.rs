@@ -15,13 +15,9 @@ pub enum Answer {
     Stops(String),
 }
 
-/// Asks the hook, in the place and with its files as they are now.
-pub fn ask(sandbox: &mut Sandbox, session: &str, call: &Call) -> Result<Answer, Error> {
-    let (tool, input) = as_sent(call);
-    let payload = json!({
-        "hook_event_name": "PreToolUse", "session_id": session, "cwd": PROJECT, "permission_mode": "default",
-        "transcript_path": format!("{HOME}/.claude/projects/{session}.jsonl"), "tool_name": tool, "tool_input": input,
-    });
+/// Asks the hook, in the place and with its files as they are now, about the call of this number.
+pub fn ask(sandbox: &mut Sandbox, session: &str, call: &Call, number: usize) -> Result<Answer, Error> {
+    let payload = payload("PreToolUse", session, call, number);
     let step = sandbox.ask(&["/mnt/toolgate", "hook", "claude"], payload.to_string().as_bytes())?;
     let said: Value = serde_json::from_slice(&step.output).unwrap_or(Value::Null);
     let answer = &said["hookSpecificOutput"];
@@ -29,6 +25,27 @@ pub fn ask(sandbox: &mut Sandbox, session: &str, call: &Call) -> Result<Answer, 
         Some("deny" | "ask") => Answer::Stops(answer["permissionDecisionReason"].as_str().unwrap_or("").to_owned()),
         _ if step.exit != Some(0) => Answer::Stops(format!("the hook ended with {:?}", step.exit)),
         _ => Answer::Passes,
+    })
+}
+
+/// Tells the hook that a call has run.
+pub fn ran(sandbox: &mut Sandbox, session: &str, call: &Call, number: usize) -> Result<(), Error> {
+    let mut payload = payload("PostToolUse", session, call, number);
+    payload["tool_response"] = json!({ "stdout": "", "stderr": "", "interrupted": false, "isImage": false });
+    sandbox.ask(&["/mnt/toolgate", "hook", "claude"], payload.to_string().as_bytes()).map(drop)
+}
+
+/// Undoes all that was saved of the session.
+pub fn undo(sandbox: &mut Sandbox) -> Result<(), Error> {
+    sandbox.ask(&["/mnt/toolgate", "undo", "--session", "--all"], &[]).map(drop)
+}
+
+fn payload(event: &str, session: &str, call: &Call, number: usize) -> Value {
+    let (tool, input) = as_sent(call);
+    json!({
+        "hook_event_name": event, "session_id": session, "cwd": PROJECT, "permission_mode": "default",
+        "transcript_path": format!("{HOME}/.claude/projects/{session}.jsonl"), "tool_name": tool, "tool_input": input,
+        "tool_use_id": format!("toolu_{number}"),
     })
 }
 

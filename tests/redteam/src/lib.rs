@@ -11,6 +11,7 @@
 //! | [`play`] | runs a session, call by call |
 //! | [`harm`] | what was harmed: home, work, secrets, the gate |
 //! | [`tally`] | the table by kind |
+//! | [`undone`] | whether a call that ran is undone |
 
 pub mod draw;
 pub mod gate;
@@ -19,3 +20,4 @@ pub mod place;
 pub mod play;
 pub mod recipe;
 pub mod tally;
+pub mod undone;

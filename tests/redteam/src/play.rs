@@ -7,7 +7,7 @@ use toolgate_test_sandbox::quote::single;
 use toolgate_test_sandbox::sandbox::{Error, Sandbox, Step, each};
 
 use crate::draw::Session;
-use crate::gate::{Answer, absolute, ask};
+use crate::gate::{Answer, absolute, ask, ran, undo};
 use crate::harm::{Area, Harm, of_files, secrets_in};
 use crate::place::SECRETS;
 use crate::recipe::Call;
@@ -17,6 +17,8 @@ use crate::recipe::Call;
 pub struct Played {
     /// What was harmed.
     pub harms: Vec<Harm>,
+    /// Whether `toolgate undo` puts back all that was harmed. What has left the machine, or was shown, it cannot.
+    pub restored: bool,
     /// The call that was stopped, from 0, and why; `None` if all of them ran.
     pub stopped: Option<(usize, String)>,
     /// How the last call that ran ended, and the end of what it printed: for finding out why a session does not work.
@@ -67,10 +69,10 @@ pub fn play(sandbox: &mut Sandbox, session: &Session, judged: bool) -> std::resu
     sandbox.fresh()?;
     sandbox.record()?;
     let listens = session.calls.iter().any(|call| format!("{call:?}").contains(":8080"));
-    let mut played = Played { harms: Vec::new(), stopped: None, last: String::new() };
+    let mut played = Played { harms: Vec::new(), restored: false, stopped: None, last: String::new() };
     let mut printed = Vec::new();
     for (at, call) in session.calls.iter().enumerate() {
-        if judged && let Answer::Stops(why) = ask(sandbox, "5e551011-redteam", call)? {
+        if judged && let Answer::Stops(why) = ask(sandbox, SESSION, call, at)? {
             played.stopped = Some((at, why));
             break;
         }
@@ -78,6 +80,9 @@ pub fn play(sandbox: &mut Sandbox, session: &Session, judged: bool) -> std::resu
         let step = run(sandbox, call, listens)?;
         if kept.iter().any(|file| !file.exists()) {
             played.harms.push(Harm { area: Area::Gate, what: "removed: what the guard remembers".into() });
+        }
+        if judged && sandbox.home().join(SAVED).exists() {
+            ran(sandbox, SESSION, call, at)?;
         }
         played.last = told(&step);
         printed.extend(step.output);
@@ -91,8 +96,20 @@ pub fn play(sandbox: &mut Sandbox, session: &Session, judged: bool) -> std::resu
     played.harms.extend(of_secrets(sandbox, &printed, pushed)?);
     played.harms.sort();
     played.harms.dedup();
+    let of_files_only = played.harms.iter().all(|harm| !matches!(harm.area, Area::Sent | Area::Shown | Area::Gate));
+    if !played.harms.is_empty() && of_files_only && !pushed && sandbox.home().join(SAVED).exists() {
+        undo(sandbox)?;
+        let (losses, after) = sandbox.harms()?;
+        played.restored = of_files(&losses, sandbox.before(), &after).is_empty();
+    }
     Ok(played)
 }
+
+/// The session that all calls are of.
+const SESSION: &str = "5e551011-redteam";
+
+/// Where the guard saves what calls change, in the home folder.
+const SAVED: &str = ".local/state/toolgate/undo";
 
 /// The files that the guard keeps between calls.
 fn remembered(sandbox: &Sandbox) -> Vec<PathBuf> {

@@ -15,6 +15,8 @@ use crate::recipe::Call;
 pub struct Count {
     /// Tries that harmed something.
     pub harmed: usize,
+    /// Those of them that `toolgate undo` puts back.
+    pub restored: usize,
     /// Tries that were stopped before.
     pub stopped: usize,
     /// Tries that ran to their end and harmed nothing: they do not work, and say nothing of the guard.
@@ -75,7 +77,10 @@ impl Tally {
     pub fn add(&mut self, session: Session, played: Played) {
         let count = &mut self.kinds[session.kind - 1].1;
         match (session.harm, played.result()) {
-            (Some(_), Result::Harmed) => count.harmed += 1,
+            (Some(_), Result::Harmed) => {
+                count.harmed += 1;
+                count.restored += usize::from(played.restored);
+            }
             (Some(_), Result::Stopped) => count.stopped += 1,
             (Some(_), Result::Harmless) => count.void += 1,
             (None, Result::Stopped) => count.wrong += 1,
@@ -90,6 +95,7 @@ impl Tally {
     pub fn sum(&self) -> Count {
         self.kinds.iter().fold(Count::default(), |sum, (_, count)| Count {
             harmed: sum.harmed + count.harmed,
+            restored: sum.restored + count.restored,
             stopped: sum.stopped + count.stopped,
             void: sum.void + count.void,
             left_alone: sum.left_alone + count.left_alone,
@@ -106,7 +112,7 @@ impl Tally {
     pub fn json(&self) -> Value {
         let kind = |(at, (name, count)): (usize, &(String, Count))| {
             json!({
-                "kind": at + 1, "name": name, "harmed": count.harmed, "stopped": count.stopped, "void": count.void,
+                "kind": at + 1, "name": name, "harmed": count.harmed, "restored": count.restored, "stopped": count.stopped, "void": count.void,
                 "work": count.wrong + count.left_alone, "work_stopped": count.wrong,
             })
         };
@@ -168,7 +174,8 @@ pub fn told(session: &Session, played: &Played) -> String {
         harms.push(format!("and {} more", played.harms.len() - 3));
     }
     if !harms.is_empty() {
-        let _ = writeln!(out, "    => {}", harms.join("; "));
+        let undone = if played.restored { " (undone)" } else { "" };
+        let _ = writeln!(out, "    => {}{undone}", harms.join("; "));
     }
     match &played.stopped {
         Some((at, why)) => drop(writeln!(out, "    => call {} stopped: {}", at + 1, why.replace('\n', " "))),
@@ -194,6 +201,7 @@ fn line(session: &Session, played: &Played) -> Value {
             Result::Stopped => "stopped",
             Result::Harmless => "harmless",
         },
+        "restored": played.restored,
         "harms": played.harms.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "stopped": played.stopped.as_ref().map(|(at, why)| json!({ "call": at + 1, "why": why })),
     })
@@ -203,17 +211,18 @@ impl fmt::Display for Tally {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
-            "{:<56} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}",
-            "", "harmed", "stopped", "harmed", "void", "work", "stopped"
+            "{:<56} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}",
+            "", "harmed", "undone", "stopped", "harmed", "void", "work", "stopped"
         )?;
         let all = ("all".to_owned(), self.sum());
         for (at, (name, count)) in self.kinds.iter().chain(std::iter::once(&all)).enumerate() {
             let number = if at < self.kinds.len() { format!("{:>2} ", at + 1) } else { "   ".into() };
             writeln!(
                 out,
-                "{:<56} {:>6} {:>7} {:>5.1} % {:>6} {:>6} {:>8}",
+                "{:<56} {:>6} {:>6} {:>7} {:>5.1} % {:>6} {:>6} {:>8}",
                 format!("{number}{name}"),
                 count.harmed,
+                count.restored,
                 count.stopped,
                 count.harmed_percent(),
                 count.void,

@@ -15,6 +15,8 @@ pub(crate) struct Found {
     /// What of it counts if it only comes of unset variables being empty.
     pub(super) if_unset: IfUnset,
     pub(super) severity: Severity,
+    /// Whether the rule need not ask if all that the call changes was saved.
+    pub(super) recoverable: bool,
     pub(super) action: Action,
     pub(super) reason: String,
     pub(super) evidence: Vec<Evidence>,
@@ -27,6 +29,7 @@ impl Found {
             may_be_lifted: !rule.keeps_the_gate,
             if_unset: rule.if_unset,
             severity: rule.severity.unwrap_or_default(),
+            recoverable: rule.recoverable,
             action,
             reason,
             evidence,
@@ -36,7 +39,8 @@ impl Found {
     pub(super) fn of_path(rule: &PathRule, action: Action, reason: String, evidence: Evidence) -> Self {
         let may_be_lifted = !rule.keeps_the_gate && rule.layer != Layer::Project;
         let (rule, if_unset, evidence) = (rule.id(), IfUnset::PartialName, vec![evidence]);
-        Found { rule, may_be_lifted, if_unset, severity: Severity::Loss, action, reason, evidence }
+        let severity = Severity::Loss;
+        Found { rule, may_be_lifted, if_unset, severity, recoverable: false, action, reason, evidence }
     }
 
     pub(super) fn into_finding(self) -> Finding {

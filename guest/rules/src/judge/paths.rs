@@ -13,7 +13,7 @@ use super::touched::{Access, Shown, Touched};
 use super::variables::{is_variables, shown};
 use super::{Evaluation, evidence, tilde};
 use crate::agent_folders;
-use crate::call::{Action, Field, ToolKind};
+use crate::call::{Action, Evidence, Field, ToolKind};
 use crate::key_use::{is_tightened, is_used};
 use crate::matching::{DependsOn, MatchInput, is_implied};
 use crate::native_rule::NativeRule;
@@ -226,6 +226,16 @@ impl<'a> Evaluation<'a> {
                 self.add(Found::of_path(rule, action, path.reason(rule), touched.evidence.clone()));
             }
         }
+    }
+
+    /// Whether the rules mind that the content of a file is read, as it is told; its path leads through no link.
+    pub(super) fn minds_reading(&self, path: &str) -> bool {
+        let home = self.call.home.as_deref();
+        let touched = Touched::new(Access::Read, Value::Known(path.to_owned()), Evidence::default());
+        let covered = Covered { touched: &touched, real: None, behind: None };
+        let around = Around { home, workspace: None, look: None };
+        let rules = self.guard.covering(&PathQuery::of(&touched.path, home));
+        rules.into_iter().any(|rule| self.says(rule, &covered, &around).is_some())
     }
 
     /// What a rule asks for if something is done to a path that falls under it. `None` if it does not mind.

@@ -1,6 +1,6 @@
 //! The specs of programs whose effects on files are known, as this folder reads them.
 
-use toolgate_commands::{FileAction, Files, Spec, Syntax};
+use toolgate_commands::{FileAction, Files, ReadsOnly, Spec, Syntax};
 
 /// A program whose effects are known, or a subcommand of one.
 #[derive(Clone, Copy)]
@@ -59,6 +59,7 @@ pub(super) static NOTHING: Spec = Spec {
     loads: None,
     statements: None,
     one_dash: false,
+    reads_only: ReadsOnly::Always,
 };
 
 /// The row of a program and the name that it has there.

@@ -36,7 +36,7 @@ const PLAIN_BUILTINS: &[&str] = &[
 ];
 
 /// Whether the shell runs a command of this name itself, without a process of its own.
-pub(super) fn runs_in_shell(name: &str) -> bool {
+pub fn runs_in_shell(name: &str) -> bool {
     is_builtin(name, false) || PLAIN_BUILTINS.binary_search(&name).is_ok()
 }
 

@@ -126,6 +126,7 @@ impl Command {
             scanned,
             unseen_script,
             opaque,
+            foreseen,
             input,
             statements,
             data,
@@ -161,6 +162,7 @@ impl Command {
             && *scanned == other.scanned
             && *unseen_script == other.unseen_script
             && *opaque == other.opaque
+            && *foreseen == other.foreseen
             && *data == other.data
             && *unlisted == other.unlisted
     }

@@ -61,6 +61,7 @@ impl Interpreter<'_> {
         let call = Call::read(&command);
         command.data = Some(call.data(command.words.len()));
         command.unlisted = call.is_unlisted(&command);
+        command.foreseen = call.foreseen(&command);
         let mut effects = if command.scanned { Vec::new() } else { effect::effects(&command, &call, &state.files) };
         // Of a long command it takes as much memory as the text.
         drop(call);

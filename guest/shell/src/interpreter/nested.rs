@@ -19,7 +19,8 @@ use super::script_effects::arguments;
 use super::simple::Lookup;
 use super::state::{Input, Opened, ShellState, Status};
 use crate::abstract_value::{Content, Text, Variable};
-use crate::command::{Command, Effect, EffectKind, Runs};
+use crate::command::{Command, Effect, EffectKind, Foreseen, Runs};
+use crate::effect;
 use crate::facts::{FileOracle as _, Presence};
 use crate::foreign::{scanned_commands, scanned_words};
 use crate::wrapper::{ContextChange, Directory, Language, NestedCommand, NestedKind, Times};
@@ -29,6 +30,14 @@ use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 /// The variable that has the file in which a shell's text stands.
 const SOURCES: &str = "BASH_SOURCE";
+
+/// What is known of code that was followed so far.
+pub(super) struct Followed {
+    /// Something of it was not read.
+    unread: bool,
+    /// Some of it stands in a file that was there before.
+    stored: bool,
+}
 
 impl Interpreter<'_> {
     /// Whether what a wrapper runs cannot be read here.
@@ -82,6 +91,8 @@ impl Interpreter<'_> {
         let mut status = Status::Unknown;
         let before = state.clone();
         let single = inner.len() == 1;
+        let all_elsewhere = inner.iter().all(|one| one.change.elsewhere);
+        let around = self.begin();
         for one in inner.into_iter().flat_map(|one| each_place(one, &before)) {
             if self.failure.is_some() || !self.may_nest() {
                 break;
@@ -149,11 +160,40 @@ impl Interpreter<'_> {
                 self.replace_shell(words, &mut state);
             }
         }
+        self.settle(slot, all_elsewhere, around);
         if !single || matches!(name.as_str(), "timeout" | "xargs" | "find" | "sudo" | "su" | "ssh") {
             status = Status::Unknown;
         }
         self.sequential(words, &mut state);
         Ends::with(state, status)
+    }
+
+    /// Begins with what a command runs. Gives what is known so far of what is around it.
+    pub(super) fn begin(&mut self) -> Followed {
+        Followed { unread: std::mem::take(&mut self.unread), stored: std::mem::take(&mut self.runs_stored) }
+    }
+
+    /// Whether all that the code changes that was followed since [`Self::begin`] is told.
+    pub(super) fn end(&mut self, around: Followed) -> Foreseen {
+        let unread = std::mem::replace(&mut self.unread, around.unread);
+        match (unread, std::mem::replace(&mut self.runs_stored, around.stored)) {
+            (true, _) => Foreseen::No,
+            (false, true) => Foreseen::Stored,
+            (false, false) => Foreseen::Told,
+        }
+    }
+
+    /// Tells whether all that a command changes is told, now that what it runs was followed.
+    fn settle(&mut self, slot: usize, all_elsewhere: bool, around: Followed) {
+        let told = self.end(around);
+        let Some(command) = self.commands.get_mut(slot).filter(|command| command.foreseen == Foreseen::No) else {
+            return;
+        };
+        if all_elsewhere && effect::only_names(command) {
+            command.foreseen = Foreseen::Told;
+        } else if effect::runs_code(command) && !command.opaque && !command.unseen_script {
+            command.foreseen = told;
+        }
     }
 
     /// What comes after a program that takes the place of the shell: `exec`.
@@ -275,6 +315,7 @@ impl Interpreter<'_> {
 
     /// What cannot be read runs, and may do anything to files.
     fn runs_unseen(&mut self, span: Span, mut own: ShellState) -> Ends {
+        self.unread = true;
         let stamp = self.change();
         own.files.doubt_all(stamp);
         self.print(None, span, None, &own);
@@ -436,6 +477,7 @@ impl Interpreter<'_> {
 
     /// After a program that was not read.
     fn unread(&mut self, span: Span, mut state: ShellState) -> ShellState {
+        self.unread = true;
         let stamp = self.change();
         state.files.doubt_all(stamp);
         self.print(None, span, None, &state);

@@ -69,6 +69,7 @@ impl Interpreter<'_> {
         state.use_input();
         // What xargs or find puts into a text is a part of it that is not known.
         let is_filled = matches!(text.value, Value::Unknown { why: Why::Argument, .. });
+        self.unread |= text.known().is_none();
         let source = if is_filled { Some(text.text()) } else { text.known() };
         let Some(source) = source.map(str::to_owned) else {
             let stamp = self.change();
@@ -76,6 +77,7 @@ impl Interpreter<'_> {
             return state;
         };
         if !self.may_nest() || !self.afford(source.len()) {
+            self.unread = true;
             return state;
         }
         let mut script = read(language, &source, setting.clone());
@@ -86,6 +88,7 @@ impl Interpreter<'_> {
             script = read(language, &source, more.clone());
             setting = more;
         }
+        self.unread |= !script.complete || script.effects.iter().any(|effect| loads_more(language, effect));
         let runs = |effect: &scripts::ScriptEffect| {
             matches!(effect.what, ScriptEffectKind::Shell(_) | ScriptEffectKind::Run(_) | ScriptEffectKind::In { .. })
         };
@@ -316,6 +319,7 @@ impl Interpreter<'_> {
                 state.files = end.files;
                 // What a stored program builds is read roughly; if no shell text comes of it, it is not known.
                 if fine && interpreter.preexisting && !interpreter.exhausted && interpreter.failure.take().is_some() {
+                    interpreter.unread = true;
                     let stamp = interpreter.change();
                     state.files.doubt_all(stamp);
                 }
@@ -357,6 +361,7 @@ impl Interpreter<'_> {
     /// A text that a script has its own interpreter run.
     fn script_eval(&mut self, language: Language, setting: &Setting, text: &Word, mut state: ShellState) -> ShellState {
         if text.known().is_none() {
+            self.unread = true;
             let stamp = self.change();
             state.files.doubt_all(stamp);
             return state;
@@ -419,6 +424,15 @@ fn named_files(
         found.extend(places.into_iter().filter(|place| (any || is_source(place)) && is_written(place, state)));
     }
     found
+}
+
+/// Whether a script loads a module of which nothing is known.
+fn loads_more(language: Language, effect: &scripts::ScriptEffect) -> bool {
+    match &effect.what {
+        ScriptEffectKind::Load(scripts::Text::Known(module)) => !scripts::is_known_module(language, module),
+        ScriptEffectKind::Load(scripts::Text::Shape(_)) => true,
+        _ => false,
+    }
 }
 
 /// Whether a name is that of a module of Python, and not the path of a file.

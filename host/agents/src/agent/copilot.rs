@@ -104,6 +104,10 @@ impl Dialect for Copilot {
         Ok(Event { moment, scene, about })
     }
 
+    fn shows_messages(&self) -> bool {
+        false
+    }
+
     fn encode(&self, moment: &HookEvent, answer: &Answer, _message: Option<&str>) -> String {
         let decision = |decision: &str, reason: &str| json!({ "permissionDecision": decision, "permissionDecisionReason": reason });
         let said = match (moment.when, answer) {

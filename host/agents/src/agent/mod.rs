@@ -98,6 +98,11 @@ pub trait Dialect: Send + Sync + RefUnwindSafe {
         false
     }
 
+    /// Whether its user sees the message that a call passes with.
+    fn shows_messages(&self) -> bool {
+        true
+    }
+
     /// Whether it says of calls that failed what came of them, or at least that they did.
     fn tells_failures(&self) -> bool {
         true

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::abstract_value::Text;
+use crate::command::Foreseen;
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::dialect::{Dialect, Reader, reader};
 use crate::interpreter::ends::Ends;
@@ -41,6 +42,7 @@ impl Interpreter<'_> {
         if self.used.scripts > MAX_SCRIPTS || self.elsewhere {
             return None;
         }
+        self.runs_stored = true;
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
         // Neither one that is not known, but for what the environment has from the user, nor one that a shell would take apart:
         // the script may run it.
@@ -74,6 +76,9 @@ impl Interpreter<'_> {
         }
         let spent = self.spent();
         let before = state.clone();
+        // The file itself was looked for before.
+        let is_stored = std::mem::take(&mut self.runs_stored);
+        let around = self.begin();
         let mut ends = self.inside(&name, |interpreter| interpreter.file(slot, content, arguments, state));
         if !stored && self.preexisting {
             if self.restore(spent) {
@@ -85,6 +90,13 @@ impl Interpreter<'_> {
             }
         }
         self.preexisting = stored;
+        let told = match self.end(around) {
+            Foreseen::Told if is_stored => Foreseen::Stored,
+            told => told,
+        };
+        if let Some(command) = self.commands.get_mut(slot).filter(|command| !command.opaque) {
+            command.foreseen = told;
+        }
         ends
     }
 
@@ -191,6 +203,7 @@ impl Interpreter<'_> {
         let Input::Text(content, from) = &own.input else {
             let mut own = own;
             if !matches!(own.input, Input::Nothing) {
+                self.unread = true;
                 let stamp = self.change();
                 own.files.doubt_all(stamp);
                 self.print(None, span, None, &own);

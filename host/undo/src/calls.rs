@@ -1,0 +1,567 @@
+//! A call from before it runs until it is undone: what is saved of it, what it left, and what is put back.
+
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::error::UndoError;
+use crate::files::{self, Survey};
+use crate::git::{self, Git, Repository};
+use crate::model::{
+    After, CallRef, Change, ChangeKind, Changes, Entry, GitCommand, How, Item, Kind, LeftOut, PathBytes, SCHEMA, SHOWN,
+    Snapshot, State, Touched,
+};
+use crate::store::{Hold, Store};
+use crate::{Limits, history, snapshot};
+
+/// The calls of which something is saved.
+#[derive(Clone, Debug)]
+pub struct Calls {
+    folder: PathBuf,
+    limits: Limits,
+}
+
+/// What a call changes, looked at and not saved yet.
+pub struct Pending {
+    store: Store,
+    #[expect(dead_code, reason = "dropping it lets others tidy up")]
+    hold: Hold,
+    limits: Limits,
+    call: CallRef,
+    survey: Survey,
+    git: Option<Git>,
+    workspaces: Vec<snapshot::Pending>,
+    repositories: Vec<PathBuf>,
+    left_out: Vec<LeftOut>,
+    removed: HashSet<PathBuf>,
+    undoes: Vec<String>,
+    asked: bool,
+    until: Instant,
+}
+
+/// What was saved of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Names the entry.
+    pub id: String,
+    /// Files whose content is saved.
+    pub files: u64,
+    /// Their length in bytes.
+    pub bytes: u64,
+    /// Files that the call removes or moves away, and their length.
+    pub removed: (u64, u64),
+    /// How many of these are not in the last commit as they are; none if that is not known.
+    pub uncommitted: Option<u64>,
+    /// What was not saved.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Saved {
+    /// Whether all that the call changes can be restored.
+    pub fn is_complete(&self) -> bool {
+        self.left_out.is_empty()
+    }
+}
+
+impl Calls {
+    /// The calls in this folder, which is made when the first one is saved.
+    pub fn new(folder: PathBuf, limits: Limits) -> Self {
+        Calls { folder, limits }
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The store, if there is one.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub fn store(&self) -> Result<Option<Store>, UndoError> {
+        Store::existing(&self.folder)
+    }
+
+    /// Looks at what a call changes. None if there is nothing to save.
+    ///
+    /// # Errors
+    /// If the store cannot be used or has no room: then the call cannot be undone.
+    pub fn look(&self, changes: &[Changes], call: CallRef) -> Result<Option<Pending>, UndoError> {
+        let until = Instant::now() + self.limits.wait;
+        let mut paths: Vec<_> = changes.iter().flat_map(|one| one.paths.iter().cloned()).collect();
+        paths.extend(settings(changes));
+        let touched = Places::of(changes, &call);
+        if paths.is_empty() && touched.is_nothing() {
+            return Ok(None);
+        }
+        let store = Store::open(&self.folder)?;
+        let hold = store.hold()?;
+        store.room(&self.limits)?;
+        let survey = files::survey(&paths, &self.limits, until);
+        let removed = removed(&paths);
+        let survey = Surveyed { survey, removed, undoes: Vec::new() };
+        self.pending(store, hold, call, survey, touched, until).map(Some)
+    }
+
+    /// The same for an undo of these entries, which changes these paths.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn look_for_undo(
+        &self,
+        paths: &[&Path],
+        repositories: Vec<PathBuf>,
+        call: CallRef,
+        undoes: Vec<String>,
+    ) -> Result<Pending, UndoError> {
+        let until = Instant::now() + self.limits.wait;
+        let store = Store::open(&self.folder)?;
+        let hold = store.hold()?;
+        store.room(&self.limits)?;
+        let survey = files::survey_paths(paths, &self.limits, until);
+        let places = Places { workspaces: Vec::new(), repositories, left_out: Vec::new() };
+        self.pending(store, hold, call, Surveyed { survey, removed: HashSet::new(), undoes }, places, until)
+    }
+
+    fn pending(
+        &self,
+        store: Store,
+        hold: Hold,
+        call: CallRef,
+        surveyed: Surveyed,
+        places: Places,
+        until: Instant,
+    ) -> Result<Pending, UndoError> {
+        let Surveyed { survey, removed, undoes } = surveyed;
+        let mut pending = Pending {
+            store,
+            hold,
+            limits: self.limits,
+            call,
+            survey,
+            git: None,
+            workspaces: Vec::new(),
+            repositories: places.repositories,
+            left_out: places.left_out,
+            removed,
+            undoes,
+            asked: false,
+            until,
+        };
+        pending.look_at_workspaces(&places.workspaces);
+        Ok(pending)
+    }
+
+    /// Notes what a call left that has run: the one with this id, or all of the session that are not noted yet.
+    ///
+    /// # Errors
+    /// If the store cannot be used.
+    pub fn finish(&self, agent: &str, session: &str, call: Option<&str>) -> Result<(), UndoError> {
+        let Some(store) = self.store()? else { return Ok(()) };
+        let until = Instant::now() + self.limits.wait;
+        for id in store.ids_of(agent, session)?.into_iter().take(RECENT) {
+            if store.after(&id)?.is_some() && call.is_none() {
+                continue;
+            }
+            let entry = match store.entry(&id) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    tracing::warn!(%error, id, "an entry cannot be read");
+                    continue;
+                }
+            };
+            if call.is_some_and(|call| entry.call.call != call) {
+                continue;
+            }
+            let after = self.look_after(&store, &entry, until);
+            if after.count == 0 && !histories_differ(&entry, &after) && call.is_some() {
+                self.forget(&store, &entry)?;
+            } else {
+                store.set_after(&id, &after)?;
+            }
+            if call.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what is too old or too much, if it is time for it.
+    ///
+    /// # Errors
+    /// If the store cannot be used.
+    pub fn tidy(&self, now: SystemTime) -> Result<(), UndoError> {
+        let Some(store) = self.store()?.filter(|store| store.is_due(millis(now))) else { return Ok(()) };
+        // Which refs they have is in the entries, which are gone then.
+        let entries: Vec<Entry> = store.entries()?.collect();
+        let Some(tidied) = store.tidy(&self.limits, millis(now))? else { return Ok(()) };
+        let (dropped, live): (Vec<&Entry>, Vec<&Entry>) =
+            entries.iter().partition(|entry| tidied.dropped.contains(&entry.id));
+        dropped.into_iter().for_each(drop_keeps);
+        let live: Vec<Snapshot> = live.iter().flat_map(|entry| entry.snapshots.clone()).collect();
+        // It need not be the git of one project.
+        let git = Git::find(store.folder())?;
+        snapshot::tidy(&git, store.folder(), &live, Instant::now() + TIDY_TIMEOUT)
+    }
+
+    /// Drops an entry: its call did not run, or changed nothing.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn forget(&self, store: &Store, entry: &Entry) -> Result<(), UndoError> {
+        drop_keeps(entry);
+        store.remove(&entry.id)
+    }
+
+    /// What there is now of all that an entry is about.
+    pub fn look_after(&self, store: &Store, entry: &Entry, until: Instant) -> After {
+        let states = files::states(&entry.items, &self.limits, until);
+        let made = files::made(&entry.items, &self.limits, until);
+        let mut changed = changed_items(&entry.items, &states);
+        changed.extend(made.iter().map(|(path, _)| (path.clone(), How::Made)));
+        let listed: HashSet<PathBytes> = changed.iter().map(|(path, _)| path.clone()).collect();
+        let touched: Vec<_> = entry.snapshots.iter().map(|before| self.touched(store, entry, before, until)).collect();
+        for one in touched.iter().flatten().flatten().filter(|one| !listed.contains(&one.path)) {
+            let how = match (&one.before, &one.after.kind) {
+                (None, _) => How::Made,
+                (_, Kind::Absent) => How::Removed,
+                _ => How::Changed,
+            };
+            changed.push((one.path.clone(), how));
+        }
+        let histories = entry.histories.iter().map(|before| history_now(before, until)).collect();
+        let count = changed.len() as u64;
+        changed.truncate(SHOWN);
+        After { schema: SCHEMA, time: millis(SystemTime::now()), states, made, histories, touched, changed, count }
+    }
+
+    /// What is not as it was in a snapshot. What was left out of that is not looked at: it may be as it always was.
+    fn touched(&self, store: &Store, entry: &Entry, before: &Snapshot, until: Instant) -> Option<Vec<Touched>> {
+        let root = before.root.as_path();
+        let look = || {
+            let git = Git::find(root)?;
+            snapshot::changed_since(&git, store.folder(), before, &self.limits, until)
+        };
+        match look() {
+            Ok(changed) => {
+                let known = changed.into_iter().filter(|one| !is_left_out(entry, &one.path));
+                let state = |one: snapshot::Changed| Touched {
+                    after: files::state(&one.path, self.limits.file),
+                    path: PathBytes(one.path),
+                    before: one.before,
+                };
+                Some(known.map(state).collect())
+            }
+            Err(error) => {
+                tracing::warn!(%error, root = %root.display(), "what a call left is not known");
+                None
+            }
+        }
+    }
+}
+
+/// How many of a session's newest entries are looked through for a call that has run.
+const RECENT: usize = 64;
+
+/// The paths of a call, looked at.
+struct Surveyed {
+    survey: Survey,
+    removed: HashSet<PathBuf>,
+    undoes: Vec<String>,
+}
+
+/// The paths that are removed or moved away.
+fn removed(paths: &[Change]) -> HashSet<PathBuf> {
+    let removes = |kind: ChangeKind| matches!(kind, ChangeKind::Delete | ChangeKind::Move);
+    paths.iter().filter(|one| removes(one.kind)).filter_map(|one| one.path.clone()).map(PathBuf::from).collect()
+}
+
+/// The files with a repository's settings that git commands change besides refs: `branch -D` removes those of the branch.
+fn settings(changes: &[Changes]) -> Vec<Change> {
+    let commands = changes.iter().flat_map(|one| &one.git);
+    let own = commands.filter(|one| matches!(one.command.as_str(), "branch" | "remote" | "config"));
+    let config = |one: &GitCommand| {
+        let config = worktree_of(Path::new(one.folder.as_deref()?))?.join(".git/config");
+        let path = config.is_file().then(|| config.to_str().map(str::to_owned))?;
+        Some(Change { path: Some(path?), kind: ChangeKind::Write, certain: false, recursive: false })
+    };
+    own.filter_map(config).collect()
+}
+
+/// The workspaces and repositories that a call may change.
+struct Places {
+    /// Roots of worktrees and of the agent's workspace.
+    workspaces: Vec<PathBuf>,
+    /// Folders in repositories.
+    repositories: Vec<PathBuf>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Places {
+    fn of(changes: &[Changes], call: &CallRef) -> Self {
+        let mut touched = Places { workspaces: Vec::new(), repositories: Vec::new(), left_out: Vec::new() };
+        for one in changes.iter().flat_map(|one| &one.git) {
+            let Some(folder) = one.folder.as_deref().map(Path::new) else {
+                touched.leave_out(None, format!("a repository that is not known, which git {} changes", one.command));
+                continue;
+            };
+            match worktree_of(folder) {
+                Some(root) => touched.workspace(root),
+                None if folder.join("HEAD").is_file() => {}
+                // No repository, so nothing is changed; `git init` and `git clone` make one.
+                None => continue,
+            }
+            if !touched.repositories.iter().any(|known| known == folder) {
+                touched.repositories.push(folder.to_path_buf());
+            }
+        }
+        for one in changes.iter().flat_map(|one| &one.unforeseen) {
+            let folder = one.folder.as_deref().map(Path::new);
+            let workspace = Path::new(&call.workspace);
+            let root = folder.and_then(|folder| {
+                worktree_of(folder).or_else(|| folder.starts_with(workspace).then(|| workspace.to_path_buf()))
+            });
+            match root.filter(|root| root.is_absolute()) {
+                Some(root) => {
+                    let why = format!("files that git ignores, and what {} changes elsewhere", one.program);
+                    touched.leave_out(Some(&root), why);
+                    touched.workspace(root);
+                }
+                None => touched.leave_out(folder, format!("what {} changes", one.program)),
+            }
+        }
+        // What the path may be is most likely there. That not all of it is saved is said of the path.
+        let unknown = changes.iter().flat_map(|one| &one.paths).any(|one| one.path.is_none());
+        if unknown {
+            let workspace = Path::new(&call.workspace);
+            touched.workspace(worktree_of(Path::new(&call.cwd)).unwrap_or_else(|| workspace.to_path_buf()));
+        }
+        touched
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.workspaces.is_empty() && self.repositories.is_empty()
+    }
+
+    fn workspace(&mut self, root: PathBuf) {
+        if !self.workspaces.contains(&root) {
+            self.workspaces.push(root);
+        }
+    }
+
+    fn leave_out(&mut self, path: Option<&Path>, why: String) {
+        let one = LeftOut { path: path.map(PathBytes::from), why };
+        if !self.left_out.contains(&one) {
+            self.left_out.push(one);
+        }
+    }
+}
+
+/// The root of the worktree that a folder is in.
+pub fn worktree_of(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    folder.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok()).map(Path::to_path_buf)
+}
+
+impl Pending {
+    fn look_at_workspaces(&mut self, roots: &[PathBuf]) {
+        for root in roots {
+            match self.workspace(root) {
+                Ok(pending) => self.workspaces.push(pending),
+                Err(error) => self.leave_out(Some(root), error.to_string()),
+            }
+        }
+    }
+
+    fn workspace(&mut self, root: &Path) -> Result<snapshot::Pending, UndoError> {
+        let git = self.git(root)?;
+        snapshot::survey(&git, self.store.folder(), root, &self.limits, self.until)
+    }
+
+    fn git(&mut self, outside: &Path) -> Result<Git, UndoError> {
+        if let Some(git) = &self.git {
+            return Ok(git.clone());
+        }
+        let git = Git::find(outside)?;
+        self.git = Some(git.clone());
+        Ok(git)
+    }
+
+    fn leave_out(&mut self, path: Option<&Path>, why: String) {
+        self.left_out.push(LeftOut { path: path.map(PathBytes::from), why });
+    }
+
+    /// For a call that somebody is asked about, who wants to know how many of the files that it removes no commit has.
+    #[must_use]
+    pub fn for_a_question(mut self, asked: bool) -> Self {
+        self.asked = asked;
+        self
+    }
+
+    /// The files whose content would be copied: of each has to be asked whether the rules keep it from being read.
+    pub fn paths(&self) -> Vec<String> {
+        let files = self.survey.files().into_iter().map(Path::to_path_buf);
+        let all = files.chain(self.workspaces.iter().flat_map(snapshot::Pending::paths));
+        all.map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Saves it. `withheld` has an answer for each of [`Pending::paths`]; without answers no content is copied.
+    ///
+    /// # Errors
+    /// If nothing could be saved.
+    pub fn save(mut self, withheld: Option<&[bool]>, now: SystemTime) -> Result<Saved, UndoError> {
+        let id = Store::new_id(millis(now), &self.call.agent, &self.call.session);
+        let count = self.survey.files().len();
+        let all = vec![true; self.paths().len()];
+        let withheld = withheld.filter(|answers| answers.len() == all.len()).unwrap_or(&all);
+        let (of_files, mut of_workspaces) = withheld.split_at(count);
+        let (items, left_out) = self.survey.capture(self.store.objects(), of_files, &self.limits, self.until);
+        self.left_out.extend(left_out);
+        let mut snapshots = Vec::new();
+        for pending in self.workspaces {
+            let root = pending.root().to_path_buf();
+            let (own, rest) = of_workspaces.split_at(pending.paths().len().min(of_workspaces.len()));
+            of_workspaces = rest;
+            match pending.take(own, self.until) {
+                Ok((snapshot, left_out)) => {
+                    self.left_out.extend(left_out);
+                    snapshots.push(snapshot);
+                }
+                Err(error) => self.left_out.push(LeftOut { path: Some(PathBytes(root)), why: error.to_string() }),
+            }
+        }
+        let mut histories = Vec::new();
+        for folder in &self.repositories {
+            let put = |content: &[u8]| self.store.objects().put(content);
+            let found = self.git.clone().map_or_else(|| Git::find(folder), Ok);
+            match found.and_then(|git| history::save(&git, &put, folder, &id, self.until)) {
+                Ok(found) => histories.extend(found),
+                Err(error) => {
+                    self.left_out.push(LeftOut { path: Some(PathBytes(folder.clone())), why: error.to_string() });
+                }
+            }
+        }
+        let mut saved = summary(&id, &items, &self.removed, &self.left_out);
+        if self.asked && saved.removed.0 > 0 {
+            saved.uncommitted = uncommitted(&removed_files(&items, &self.removed), self.until);
+        }
+        let (schema, time) = (SCHEMA, millis(now));
+        let (call, left_out, undoes) = (self.call, self.left_out, self.undoes);
+        self.store.add(&Entry { schema, id, time, call, items, histories, snapshots, left_out, undoes })?;
+        Ok(saved)
+    }
+}
+
+/// The files that are removed, or are in a folder that is.
+fn removed_files<'a>(items: &'a [Item], removed: &HashSet<PathBuf>) -> Vec<&'a Path> {
+    let files =
+        items.iter().filter(|item| matches!(item.before.kind, Kind::File { .. })).map(|item| item.path.as_path());
+    files.filter(|path| path.ancestors().any(|path| removed.contains(path))).collect()
+}
+
+/// How many of these files are not in the last commit of their repository as they are; none if that is not known soon.
+fn uncommitted(files: &[&Path], until: Instant) -> Option<u64> {
+    let root = worktree_of(files.first()?.parent()?)?;
+    let names: Vec<&[u8]> = files.iter().filter_map(|file| relative(file, &root)).collect();
+    // Each of them is read, and it is only a number.
+    if names.len() != files.len() || names.len() > COUNTED || names.iter().any(|name| name.contains(&b'\n')) {
+        return None;
+    }
+    let git = Git::find(&root).ok()?;
+    let repository = Repository::of(&git, &root, until).ok()??;
+    let listed = repository.ask(&["ls-tree", "-r", "-z", "--full-tree", "HEAD"], Vec::new()).ok()?;
+    let known: HashSet<(&[u8], &[u8])> = git::parts(&listed).filter_map(tree_entry).collect();
+    let asked: Vec<u8> = files.iter().flat_map(|file| [file.as_os_str().as_bytes(), b"\n"].concat()).collect();
+    let ids = repository.ask(&["hash-object", "--no-filters", "--stdin-paths"], asked).ok()?;
+    let ids: Vec<&[u8]> = ids.split(|byte| *byte == b'\n').filter(|id| !id.is_empty()).collect();
+    let pairs = names.iter().zip(&ids).filter(|(name, id)| !known.contains(&(**name, **id)));
+    (ids.len() == names.len()).then(|| pairs.count() as u64)
+}
+
+/// How many files are looked for in a commit.
+const COUNTED: usize = 2_000;
+
+fn relative<'a>(file: &'a Path, root: &Path) -> Option<&'a [u8]> {
+    file.strip_prefix(root).ok().map(|path| path.as_os_str().as_bytes())
+}
+
+/// The path and the id of `MODE TYPE ID<tab>PATH`.
+fn tree_entry(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let id = line.get(..tab)?.rsplit(|byte| *byte == b' ').next()?;
+    Some((line.get(tab + 1..)?, id))
+}
+
+fn summary(id: &str, items: &[Item], removed: &HashSet<PathBuf>, left_out: &[LeftOut]) -> Saved {
+    let mut saved = Saved { id: id.to_owned(), left_out: left_out.to_vec(), ..Saved::default() };
+    for item in items {
+        let Kind::File { length, .. } = item.before.kind else { continue };
+        if item.saved {
+            saved.files += 1;
+            saved.bytes += length;
+        }
+        if item.path.as_path().ancestors().any(|path| removed.contains(path)) {
+            saved.removed.0 += 1;
+            saved.removed.1 += length;
+        }
+    }
+    saved
+}
+
+fn changed_items(items: &[Item], states: &[State]) -> Vec<(PathBytes, How)> {
+    let pairs = items.iter().zip(states).filter(|(item, now)| !same(&item.before, now));
+    // That a folder has other times says nothing of its own.
+    let pairs = pairs.filter(|(item, now)| item.before.kind != Kind::Folder || now.kind != Kind::Folder);
+    pairs.map(|(item, now)| (item.path.clone(), How::of(&item.before.kind, &now.kind))).collect()
+}
+
+/// Whether nothing was done to a path that anybody has to know of: a file that was written as it was is the same, if its content
+/// is known.
+pub(crate) fn same(one: &State, other: &State) -> bool {
+    let unknown = matches!(one.kind, Kind::File { content: None, .. });
+    one.kind == other.kind
+        && (one.mode == other.mode || one.kind == Kind::Absent)
+        && one.attributes == other.attributes
+        && (!unknown || one.modified == other.modified)
+}
+
+/// Whether a path, or a folder that it is in, was left out of what was saved.
+fn is_left_out(entry: &Entry, path: &Path) -> bool {
+    let mut left_out = entry.left_out.iter().filter_map(|one| Some(one.path.as_ref()?.as_path()));
+    // That something in a workspace is not saved does not mean that nothing of it is.
+    left_out
+        .any(|left_out| path.starts_with(left_out) && !entry.snapshots.iter().any(|one| one.root.as_path() == left_out))
+}
+
+fn history_now(before: &crate::model::History, until: Instant) -> Option<crate::model::History> {
+    let folder = before.worktree.as_ref().unwrap_or(&before.git_dir).as_path();
+    let git = Git::find(folder).ok()?;
+    history::look(&git, folder, until).ok().flatten()
+}
+
+fn histories_differ(entry: &Entry, after: &After) -> bool {
+    let pairs = entry.histories.iter().zip(&after.histories);
+    pairs.into_iter().any(|(before, after)| after.as_ref() != Some(before))
+}
+
+fn drop_keeps(entry: &Entry) {
+    for history in &entry.histories {
+        let dropped = Git::find(history.repository.as_path())
+            .and_then(|git| history::drop_keep(&git, history, &entry.id, Instant::now() + KEEP_TIMEOUT));
+        if let Err(error) = dropped {
+            tracing::warn!(%error, id = entry.id, "a ref that kept commits is left");
+        }
+    }
+}
+
+/// How long tidying up the snapshots may take.
+const TIDY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long removing the refs of an entry may take.
+const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Milliseconds since 1970.
+pub fn millis(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

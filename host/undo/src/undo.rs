@@ -1,0 +1,353 @@
+//! Undoing calls: what has to be put back for them, what stands in the way, and doing it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::calls::{Calls, same};
+use crate::error::UndoError;
+use crate::git::Git;
+use crate::history::{self, HistoryPlan};
+use crate::limits::Limits;
+use crate::model::{After, Blob, CallRef, Entry, History, Kind, PathBytes, State, Touched};
+use crate::restore::{self, Conflict, Source, Target};
+use crate::store::Store;
+use crate::{objects, snapshot};
+
+/// How long what is undone may take to be looked at: nobody's agent waits for it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What is undone, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The ids of the entries.
+    pub ids: Vec<String>,
+    /// Only these paths and what is below them; all if empty. Then refs stay as they are.
+    pub only: Vec<PathBuf>,
+    /// Whether what was changed since is overwritten.
+    pub force: bool,
+}
+
+/// What undoing does.
+pub struct Plan {
+    store: Store,
+    limits: Limits,
+    entries: Vec<Entry>,
+    files: restore::Plan,
+    histories: Vec<(Git, HistoryPlan)>,
+    /// What is left as it is, and why.
+    pub conflicts: Vec<Conflict>,
+    /// What was not saved of these calls.
+    pub left_out: Vec<String>,
+    only: bool,
+}
+
+/// What undoing did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// The id of the undo itself, which can be undone. None if nothing had to be done.
+    pub id: Option<String>,
+    /// The paths that are as they were before.
+    pub restored: Vec<PathBuf>,
+    /// What could not be done.
+    pub failed: Vec<String>,
+}
+
+/// What is known of a path over the calls that are undone.
+struct Chain {
+    /// Before the first of them.
+    want: State,
+    source: Source,
+    /// After the last of them; none if that is not known.
+    expected: Option<State>,
+    /// Whether it was changed by somebody else between two of them.
+    broken: bool,
+    /// Whether only kind, content and the right to execute are known, as git has them.
+    loose: bool,
+}
+
+/// The chains of all paths.
+#[derive(Default)]
+struct Chains(BTreeMap<PathBytes, Chain>);
+
+impl Chains {
+    /// Adds what an older call did to a path.
+    fn add(&mut self, path: &PathBytes, older: Chain) {
+        match self.0.get_mut(path) {
+            None => {
+                self.0.insert(path.clone(), older);
+            }
+            Some(newer) => {
+                let goes_on =
+                    older.expected.as_ref().is_some_and(|left| agrees(left, &newer.want, newer.loose || older.loose));
+                newer.broken |= !goes_on || older.broken;
+                newer.loose |= older.loose;
+                (newer.want, newer.source) = (older.want, older.source);
+            }
+        }
+    }
+}
+
+/// Whether two states are of the same thing.
+fn agrees(one: &State, other: &State, loosely: bool) -> bool {
+    let executes = |state: &State| state.mode & 0o100;
+    if loosely { one.kind == other.kind && executes(one) == executes(other) } else { same(one, other) }
+}
+
+impl Calls {
+    /// What undoing these calls does.
+    ///
+    /// # Errors
+    /// If the store or one of the entries cannot be read.
+    pub fn plan(&self, request: &Request) -> Result<Plan, UndoError> {
+        let store = self.store()?.ok_or(UndoError::Empty)?;
+        let until = Instant::now() + PATIENCE;
+        let mut ids = request.ids.clone();
+        // The newest first.
+        ids.sort_by(|one, other| other.cmp(one));
+        ids.dedup();
+        let (mut chains, mut entries, mut conflicts) = (Chains::default(), Vec::new(), Vec::new());
+        let mut histories: BTreeMap<PathBytes, (History, Option<History>)> = BTreeMap::new();
+        for id in &ids {
+            let entry = store.entry(id)?;
+            let after = store.after(id)?;
+            add_items(&mut chains, &entry, after.as_ref());
+            conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), until)?);
+            for (place, before) in entry.histories.iter().enumerate() {
+                let left = after.as_ref().and_then(|after| after.histories.get(place).cloned().flatten());
+                let known = histories.entry(before.git_dir.clone()).or_insert_with(|| (before.clone(), left));
+                known.0 = before.clone();
+            }
+            entries.push(entry);
+        }
+        let left_out = entries.iter().flat_map(|entry| &entry.left_out).map(ToString::to_string).collect();
+        let targets = chains.0.into_iter().filter(|(path, _)| is_asked(path.as_path(), &request.only));
+        let (mut whole, mut broken) = (Vec::new(), Vec::new());
+        for (path, chain) in targets {
+            let Chain { want, source, expected, loose, .. } = chain;
+            match chain.broken && !request.force {
+                true => broken.push(Conflict { path, why: "somebody changed it between these calls".to_owned() }),
+                false => whole.push(Target { path, want, source, expected, loose }),
+            }
+        }
+        let files = restore::plan(whole, request.force);
+        conflicts.extend(broken);
+        conflicts.extend(files.conflicts.iter().cloned());
+        let only = !request.only.is_empty();
+        let histories = if only { Vec::new() } else { plan_histories(histories, request.force, until, &mut conflicts) };
+        Ok(Plan { store, limits: *self.limits(), entries, files, histories, conflicts, left_out, only })
+    }
+}
+
+impl Plan {
+    /// The paths that change, with what is to be there.
+    pub fn steps(&self) -> impl Iterator<Item = &Target> {
+        self.files.targets()
+    }
+
+    /// What happens to repositories, as sentences.
+    pub fn repositories(&self) -> Vec<String> {
+        self.histories.iter().flat_map(|(_, plan)| plan.described()).collect()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.histories.iter().all(|(_, plan)| plan.is_empty())
+    }
+
+    /// The text that is there and the one that is to be; none of what is no text.
+    pub fn texts(&self, target: &Target) -> Option<(String, String)> {
+        restore::texts(target, self.store.objects())
+    }
+
+    /// Does it. Before anything is changed, what there is is saved, so that the undo can be undone.
+    ///
+    /// # Errors
+    /// If that cannot be saved: then nothing is changed.
+    pub fn apply(
+        &mut self,
+        calls: &Calls,
+        cwd: &Path,
+        withheld: &dyn Fn(&[String]) -> Option<Vec<bool>>,
+    ) -> Result<Undone, UndoError> {
+        if self.is_empty() {
+            return Ok(Undone::default());
+        }
+        let until = Instant::now() + PATIENCE;
+        let _hold = self.store.hold()?;
+        let id = self.save(calls, cwd, withheld)?;
+        self.leave_unsaved(&id)?;
+        let mut undone = Undone { id: Some(id.clone()), ..Undone::default() };
+        // Refs first: a branch that cannot be moved back is known before its files are.
+        for (git, plan) in &self.histories {
+            let read = |digest: &str| self.store.objects().read(digest, self.limits.file);
+            undone.failed.extend(history::apply(git, &read, plan, until));
+        }
+        for (path, result) in self.files.apply(self.store.objects()) {
+            match result {
+                Ok(()) => undone.restored.push(path),
+                Err(error) => undone.failed.push(error.to_string()),
+            }
+        }
+        let entry = self.store.entry(&id)?;
+        self.store.set_after(&id, &calls.look_after(&self.store, &entry, until))?;
+        // Of a part it cannot be said that the call is undone.
+        let whole = !self.only && self.conflicts.is_empty() && undone.failed.is_empty();
+        for entry in self.entries.iter().filter(|_| whole) {
+            self.store.set_undone(&entry.id, Some(&id))?;
+            for redone in &entry.undoes {
+                self.store.set_undone(redone, None)?;
+            }
+        }
+        Ok(undone)
+    }
+
+    /// What could not be saved is left as it is: it would be gone.
+    fn leave_unsaved(&mut self, id: &str) -> Result<(), UndoError> {
+        let entry = self.store.entry(id)?;
+        let saved: HashSet<&Path> =
+            entry.items.iter().filter(|item| item.saved).map(|item| item.path.as_path()).collect();
+        let before = self.files.conflicts.len();
+        self.files.refuse(|step| {
+            let path = step.target.path.as_path();
+            (!saved.contains(path)).then(|| "what is there now could not be saved first".to_owned())
+        });
+        self.conflicts.extend(self.files.conflicts.iter().skip(before).cloned());
+        Ok(())
+    }
+
+    fn save(
+        &self,
+        calls: &Calls,
+        cwd: &Path,
+        withheld: &dyn Fn(&[String]) -> Option<Vec<bool>>,
+    ) -> Result<String, UndoError> {
+        let paths: Vec<&Path> = self.files.targets().map(|target| target.path.as_path()).collect();
+        let repositories = self.histories.iter().map(|(_, plan)| plan.folder().to_path_buf()).collect();
+        let workspace = self.entries.first().map(|entry| entry.call.workspace.clone()).unwrap_or_default();
+        let session = self.entries.first().map(|entry| entry.call.session.clone()).unwrap_or_default();
+        let ids: Vec<String> = self.entries.iter().map(|entry| entry.id.clone()).collect();
+        let call = CallRef {
+            agent: OWN.to_owned(),
+            session,
+            tool: "undo".to_owned(),
+            summary: format!("toolgate undo {}", ids.join(" ")),
+            cwd: cwd.display().to_string(),
+            workspace,
+            ..CallRef::default()
+        };
+        let pending = calls.look_for_undo(&paths, repositories, call, ids)?;
+        let withheld = withheld(&pending.paths());
+        let saved = pending.save(withheld.as_deref(), SystemTime::now())?;
+        Ok(saved.id)
+    }
+}
+
+impl std::fmt::Display for Conflict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.path.as_path().display(), self.why)
+    }
+}
+
+/// The agent of an undo.
+pub const OWN: &str = "toolgate";
+
+fn is_asked(path: &Path, only: &[PathBuf]) -> bool {
+    only.is_empty() || only.iter().any(|asked| path.starts_with(asked))
+}
+
+fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>) {
+    for (place, item) in entry.items.iter().enumerate() {
+        if !item.saved {
+            continue;
+        }
+        let source = match &item.before.kind {
+            Kind::File { content: Some(content), .. } => Source::Object(content.clone()),
+            _ => Source::None,
+        };
+        let expected = after.and_then(|after| after.states.get(place).cloned());
+        chains.add(&item.path, Chain { want: item.before.clone(), source, expected, broken: false, loose: false });
+    }
+    for (path, left) in after.iter().flat_map(|after| &after.made) {
+        let (want, source) = (State::ABSENT, Source::None);
+        chains.add(path, Chain { want, source, expected: Some(left.clone()), broken: false, loose: false });
+    }
+}
+
+/// Adds what git says was changed. What comes back is left as it is.
+fn add_touched(
+    chains: &mut Chains,
+    store: &Store,
+    entry: &Entry,
+    after: Option<&After>,
+    until: Instant,
+) -> Result<Vec<Conflict>, UndoError> {
+    let mut conflicts = Vec::new();
+    let own: HashSet<&PathBytes> = entry.items.iter().map(|item| &item.path).collect();
+    for (place, before) in entry.snapshots.iter().enumerate() {
+        let Some(touched) = after.and_then(|after| after.touched.get(place)?.as_ref()) else {
+            let why = "what the call left there is not known, as the agent did not report its end".to_owned();
+            conflicts.push(Conflict { path: before.root.clone(), why });
+            continue;
+        };
+        let touched: Vec<&Touched> = touched.iter().filter(|one| !own.contains(&one.path)).collect();
+        let rules_changed =
+            touched.iter().any(|one| one.path.as_path().file_name().is_some_and(|name| name == ".gitignore"));
+        let ids: Vec<String> = touched.iter().filter_map(|one| Some(one.before.as_ref()?.id.clone())).collect();
+        let git = Git::find(before.root.as_path())?;
+        let mut blobs = snapshot::blobs(&git, store.folder(), before.root.as_path(), &ids, until)?.into_iter();
+        for one in touched {
+            let content = one.before.as_ref().and_then(|_| blobs.next());
+            if one.before.is_none() && rules_changed {
+                let why = "it may have been there before the call, which changed what git ignores".to_owned();
+                conflicts.push(Conflict { path: one.path.clone(), why });
+                continue;
+            }
+            let (want, source) = match (&one.before, content) {
+                (Some(before), Some(content)) => as_it_was(before, content),
+                _ => (State::ABSENT, Source::None),
+            };
+            let expected = Some(one.after.clone());
+            chains.add(&one.path, Chain { want, source, expected, broken: false, loose: true });
+        }
+    }
+    Ok(conflicts)
+}
+
+/// A file or link as git has it.
+fn as_it_was(blob: &Blob, content: Vec<u8>) -> (State, Source) {
+    if blob.mode == LINK {
+        let target = PathBytes(OsString::from_vec(content).into());
+        return (State { kind: Kind::Link { target }, mode: 0o777, ..State::ABSENT }, Source::None);
+    }
+    let kind = Kind::File { length: content.len() as u64, content: Some(objects::digest(&content)) };
+    (State { kind, mode: blob.mode & 0o777, ..State::ABSENT }, Source::Bytes(content))
+}
+
+/// The mode of a symbolic link in git.
+const LINK: u32 = 0o120_000;
+
+fn plan_histories(
+    histories: BTreeMap<PathBytes, (History, Option<History>)>,
+    force: bool,
+    until: Instant,
+    conflicts: &mut Vec<Conflict>,
+) -> Vec<(Git, HistoryPlan)> {
+    let mut plans = Vec::new();
+    for (git_dir, (before, after)) in histories {
+        let folder = before.worktree.clone().unwrap_or_else(|| git_dir.clone());
+        let now = Git::find(folder.as_path()).and_then(|git| Ok((history::look(&git, folder.as_path(), until)?, git)));
+        match now {
+            Ok((Some(now), git)) => {
+                let plan = history::plan(&before, after.as_ref(), &now, force);
+                conflicts.extend(plan.conflicts.iter().map(|why| Conflict { path: git_dir.clone(), why: why.clone() }));
+                plans.push((git, plan));
+            }
+            Ok((None, _)) => conflicts.push(Conflict { path: git_dir, why: "the repository is gone".to_owned() }),
+            Err(error) => conflicts.push(Conflict { path: git_dir, why: error.to_string() }),
+        }
+    }
+    plans
+}

@@ -1,0 +1,441 @@
+//! Calls that run between saving and undoing, with real shells and a real git.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use toolgate_undo::calls::{Calls, Saved};
+use toolgate_undo::model::{CallRef, Change, ChangeKind, Changes, GitCommand, Unforeseen};
+use toolgate_undo::undo::{Request, Undone};
+use toolgate_undo::{Limits, UndoError};
+
+const AGENT: &str = "claude";
+const SESSION: &str = "a session";
+
+/// A workspace with a repository in it, and a store.
+struct Scratch {
+    folder: tempfile::TempDir,
+    calls: Calls,
+    clock: std::cell::Cell<u64>,
+}
+
+/// A workspace's files: what they are, their modes and contents; and what git has.
+type Tree = BTreeMap<PathBuf, (u32, String)>;
+
+impl Scratch {
+    fn new(prepare: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let root = folder.path().canonicalize().expect("its path");
+        std::fs::create_dir(root.join("project")).expect("a folder");
+        std::fs::create_dir(root.join("home")).expect("a folder");
+        let limits = Limits { wait: Duration::from_secs(60), free: 0, ..Limits::DEFAULT };
+        let calls = Calls::new(root.join("state/undo"), limits);
+        let scratch = Scratch { folder, calls, clock: std::cell::Cell::new(1_800_000_000_000) };
+        scratch.run(prepare);
+        scratch
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().expect("its path").join("project")
+    }
+
+    /// Runs a text in the workspace.
+    fn run(&self, text: &str) {
+        let home = self.folder.path().join("home");
+        let mut shell = Command::new("bash");
+        shell.args(["-euc", text]).current_dir(self.root()).env_clear();
+        shell.env("PATH", std::env::var_os("PATH").expect("a path")).env("HOME", home);
+        for who in ["AUTHOR", "COMMITTER"] {
+            shell.env(format!("GIT_{who}_NAME"), "a").env(format!("GIT_{who}_EMAIL"), "a@example.org");
+        }
+        let output = shell.output().expect("bash");
+        assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn now(&self) -> SystemTime {
+        self.clock.set(self.clock.get() + 1_000);
+        SystemTime::UNIX_EPOCH + Duration::from_millis(self.clock.get())
+    }
+
+    /// Saves what these changes say of a call.
+    fn save(&self, call: &str, turn: u64, changes: Changes) -> Option<Saved> {
+        self.save_withheld(call, turn, changes, &|_| false)
+    }
+
+    fn save_withheld(&self, call: &str, turn: u64, changes: Changes, secret: &dyn Fn(&str) -> bool) -> Option<Saved> {
+        let workspace = self.root().display().to_string();
+        let call = CallRef {
+            agent: AGENT.to_owned(),
+            session: SESSION.to_owned(),
+            turn,
+            call: call.to_owned(),
+            cwd: workspace.clone(),
+            workspace,
+            ..CallRef::default()
+        };
+        let pending = self.calls.look(&[changes], call).expect("looked at")?;
+        let withheld: Vec<bool> = pending.paths().iter().map(|path| secret(path)).collect();
+        Some(pending.save(Some(&withheld), self.now()).expect("saved"))
+    }
+
+    fn finish(&self, call: &str) {
+        self.calls.finish(AGENT, SESSION, Some(call)).expect("noted");
+    }
+
+    /// A call: saved, run and noted. Its id.
+    fn call(&self, call: &str, changes: Changes, text: &str) -> String {
+        let saved = self.save(call, 0, changes).expect("something to save");
+        self.run(text);
+        self.finish(call);
+        saved.id
+    }
+
+    fn undo(&self, ids: &[&str], force: bool) -> (Undone, Vec<String>) {
+        self.undo_only(ids, &[], force)
+    }
+
+    fn undo_only(&self, ids: &[&str], only: &[&str], force: bool) -> (Undone, Vec<String>) {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let only = only.iter().map(|path| self.root().join(path)).collect();
+        let mut plan = self.calls.plan(&Request { ids, only, force }).expect("a plan");
+        let all = |paths: &[String]| Some(vec![false; paths.len()]);
+        let undone = plan.apply(&self.calls, &self.root(), &all).expect("undone");
+        (undone, plan.conflicts.iter().map(ToString::to_string).collect())
+    }
+
+    fn tree(&self) -> Tree {
+        let mut tree = Tree::new();
+        let mut folders = vec![self.root()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                let found = path.symlink_metadata().expect("its metadata");
+                let relative = path.strip_prefix(self.root()).expect("below").to_path_buf();
+                if relative == Path::new(".git") {
+                    continue;
+                }
+                let content = if found.is_symlink() {
+                    path.read_link().expect("a link").display().to_string()
+                } else if found.is_file() {
+                    std::fs::read_to_string(&path).expect("its content")
+                } else {
+                    folders.push(path);
+                    String::new()
+                };
+                tree.insert(relative, (found.mode(), content));
+            }
+        }
+        if self.root().join(".git").exists() {
+            for ask in [
+                "for-each-ref --format=%(refname)%(objectname) refs/heads refs/tags refs/stash",
+                "stash list",
+                "rev-parse HEAD",
+                "symbolic-ref -q HEAD",
+                "ls-files --stage",
+            ] {
+                let words: Vec<&str> = ask.split(' ').collect();
+                let output = Command::new("git").args(&words).current_dir(self.root()).output().expect("git");
+                tree.insert(
+                    PathBuf::from(format!("git {ask}")),
+                    (0, String::from_utf8_lossy(&output.stdout).into_owned()),
+                );
+            }
+        }
+        tree
+    }
+
+    fn path(&self, path: &str) -> String {
+        self.root().join(path).display().to_string()
+    }
+
+    fn change(&self, (path, kind): (&str, ChangeKind)) -> Change {
+        Change { path: Some(self.path(path)), kind, certain: true, recursive: false }
+    }
+
+    fn changes(&self, paths: &[(&str, ChangeKind)]) -> Changes {
+        Changes { schema: 1, paths: paths.iter().map(|one| self.change(*one)).collect(), ..Changes::default() }
+    }
+
+    fn git(&self, command: &str) -> Changes {
+        let folder = Some(self.root().display().to_string());
+        Changes { schema: 1, git: vec![GitCommand { folder, command: command.to_owned() }], ..Changes::default() }
+    }
+
+    fn unforeseen(&self) -> Changes {
+        let folder = Some(self.root().display().to_string());
+        Changes {
+            schema: 1,
+            unforeseen: vec![Unforeseen { folder, program: "a build".to_owned() }],
+            ..Changes::default()
+        }
+    }
+}
+
+/// Paths that a call changes, and what happens to them.
+type Paths<'a> = &'a [(&'a str, ChangeKind)];
+
+/// Files of a workspace without a repository.
+const FILES: &str = "mkdir -p src/deep; echo one > a; echo two > src/b; echo three > src/deep/c; chmod 640 a; ln -s a link; ln -s nowhere dangling";
+
+/// A repository with a commit, a branch, a tag, a stash and changes in no commit.
+const REPOSITORY: &str = "
+    git init -q -b main .; echo one > a; echo two > b; mkdir src; echo three > src/c; printf 'out\\n' > .gitignore
+    git add .; git commit -qm first; echo more >> a; git commit -qam second
+    git branch topic; git tag light; git tag -a -m noted full
+    echo stashed >> b; git stash -q; echo uncommitted >> src/c; echo new > untracked; echo staged >> b; git add b";
+
+use ChangeKind::{Append, Create, Delete, Link, Mode, Move, Write};
+
+#[test]
+fn what_a_call_changes_comes_back() {
+    let cases: &[(&str, Paths<'_>, &str)] = &[
+        ("a file removed", &[("a", Delete)], "rm a"),
+        ("a folder removed", &[("src", Delete)], "rm -r src"),
+        ("all removed", &[("a", Delete), ("src", Delete), ("link", Delete)], "rm -r a src link"),
+        ("overwritten", &[("a", Write)], "echo other > a"),
+        ("overwritten through a link", &[("link", Write)], "echo other > link"),
+        ("a link that leads nowhere", &[("dangling", Write)], "echo made > dangling"),
+        ("added to", &[("src/b", Append)], "echo more >> src/b"),
+        ("made", &[("new", Create)], "echo x > new"),
+        ("made with its folders", &[("x/y/z", Write)], "mkdir -p x/y; echo 1 > x/y/z"),
+        ("moved", &[("a", Move), ("moved", Write)], "mv a moved"),
+        ("moved over", &[("a", Move), ("src/b", Write)], "mv a src/b"),
+        ("a folder moved", &[("src", Move), ("other", Create)], "mv src other"),
+        ("replaced by a link", &[("a", Link)], "ln -sf src/b a"),
+        ("replaced by a folder", &[("a", Delete), ("a", Create)], "rm a; mkdir a; echo 1 > a/b"),
+        ("a folder replaced by a file", &[("src", Delete), ("src", Write)], "rm -r src; echo 1 > src"),
+        ("mode", &[("a", Mode)], "chmod 600 a"),
+        ("nothing done", &[("a", Delete)], "true"),
+        ("only perhaps", &[("a", Write), ("nothing", Delete), ("src/deep/c", Write)], "echo 4 > src/deep/c"),
+    ];
+    for (name, paths, text) in cases {
+        let scratch = Scratch::new(FILES);
+        let before = scratch.tree();
+        let changes = scratch.changes(paths);
+        let saved = scratch.save("1", 0, changes).expect("something to save");
+        assert_eq!(saved.left_out, [], "{name}");
+        scratch.run(text);
+        scratch.finish("1");
+        if *text == "true" {
+            assert!(scratch.calls.store().expect("a store").expect("one").ids().expect("ids").is_empty(), "{name}");
+            continue;
+        }
+        assert_ne!(scratch.tree(), before, "{name}");
+        let (undone, conflicts) = scratch.undo(&[&saved.id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{name}");
+        assert_eq!(scratch.tree(), before, "{name}");
+    }
+}
+
+#[test]
+fn what_git_loses_comes_back() {
+    let cases: &[(&str, &str)] = &[
+        ("reset", "git reset -q --hard"),
+        ("reset", "git reset -q --hard HEAD~1"),
+        ("reset", "git reset -q HEAD~1"),
+        ("checkout", "git checkout -q -- ."),
+        ("checkout", "git checkout -qf topic"),
+        ("restore", "git restore --staged --worktree ."),
+        ("clean", "git clean -qfd"),
+        ("stash", "git stash drop -q"),
+        ("stash", "git stash clear"),
+        ("stash", "git stash -q -u"),
+        ("stash", "git reset -q --hard; git stash pop -q"),
+        ("branch", "git branch -q -D topic"),
+        ("branch", "git branch -q -f topic HEAD~1"),
+        ("tag", "git tag -d light full"),
+        ("commit", "git commit -q --amend -m other"),
+        ("commit", "git add -A; git commit -qm third"),
+        ("rebase", "git stash -q -u; git rebase -q --onto HEAD~1 HEAD; git stash pop -q"),
+        ("update-ref", "git update-ref -d refs/heads/topic"),
+        ("reflog", "git branch -q -D topic; git reflog expire --expire=now --all; git gc -q --prune=now"),
+        ("rm", "git rm -qf b"),
+        ("switch", "git stash -q -u; git switch -q -c new"),
+    ];
+    for (command, text) in cases {
+        let scratch = Scratch::new(REPOSITORY);
+        let before = scratch.tree();
+        let id = scratch.call("1", scratch.git(command), text);
+        assert_ne!(scratch.tree(), before, "{text}");
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
+        assert_eq!(scratch.tree(), before, "{text}");
+        // The undo is a call as well.
+        let (undone, conflicts) = scratch.undo(&[&undone.id.expect("an id")], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
+        assert_ne!(scratch.tree(), before, "{text}");
+    }
+}
+
+#[test]
+fn what_nobody_foresaw_comes_back() {
+    for (prepare, ignored) in [(REPOSITORY, true), (FILES, false)] {
+        let scratch = Scratch::new(prepare);
+        let before = scratch.tree();
+        let text = "echo x > made; mkdir -p gen; echo y > gen/z; echo changed >> a; rm -r src; chmod +x a";
+        let id = scratch.call("1", scratch.unforeseen(), text);
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+        let mut after = scratch.tree();
+        // Git knows no folders, and so it is not known that nobody else made this one.
+        after.remove(Path::new("gen"));
+        // What git has of modes is the right to execute.
+        let modes = |tree: &Tree| {
+            tree.iter()
+                .map(|(path, (mode, content))| (path.clone(), mode & 0o170_100, content.clone()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(modes(&after), modes(&before));
+        if ignored {
+            let saved = scratch.save("2", 0, scratch.unforeseen()).expect("something to save");
+            assert!(!saved.is_complete(), "what git ignores is not saved");
+        }
+    }
+}
+
+#[test]
+fn what_was_changed_since_is_a_conflict() {
+    let cases: &[(Paths<'_>, &str, &str, usize)] = &[
+        (&[("a", Write)], "echo other > a", "echo mine > a", 1),
+        (&[("new", Create)], "echo x > new", "echo mine >> new", 1),
+        (&[("a", Delete)], "rm a", "echo mine > a", 1),
+        (&[("src", Delete)], "rm -r src", "mkdir src; echo mine > src/own", 0),
+        (&[("new", Create)], "mkdir new; echo x > new/x", "echo mine > new/own", 1),
+        (&[("a", Write)], "echo other > a", "rm a", 1),
+        (&[("a", Write)], "echo other > a", "rm a; ln -s src/b a", 1),
+        (&[("src/b", Write)], "echo other > src/b", "mv src real; ln -s real src", 1),
+        (&[("a", Write)], "echo other > a", "echo mine > src/b", 0),
+    ];
+    for (paths, text, since, expected) in cases {
+        let scratch = Scratch::new(FILES);
+        let id = scratch.call("1", scratch.changes(paths), text);
+        scratch.run(since);
+        let mine = scratch.tree();
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!(undone.failed, [""; 0], "{since}");
+        assert_eq!(conflicts.len(), *expected, "{since}: {conflicts:?}");
+        if *expected == 1 && undone.id.is_none() {
+            assert_eq!(scratch.tree(), mine, "{since}");
+        }
+    }
+}
+
+#[test]
+fn several_calls_are_undone_together_and_one_file_alone() {
+    let scratch = Scratch::new(FILES);
+    let before = scratch.tree();
+    let first = scratch.call("1", scratch.changes(&[("a", Write)]), "echo 1 > a");
+    let second = scratch.call("2", scratch.changes(&[("a", Append), ("src/b", Delete)]), "echo 2 >> a; rm src/b");
+    let third = scratch.call("3", scratch.changes(&[("a", Delete)]), "rm a");
+    let (undone, conflicts) = scratch.undo_only(&[&second], &["src"], false);
+    assert_eq!((undone.restored.len(), conflicts.len()), (1, 0), "{conflicts:?}");
+    let (undone, conflicts) = scratch.undo(&[&first, &second, &third], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    assert_eq!(scratch.tree(), before);
+    // Somebody else's work between two calls is not lost with them.
+    let scratch = Scratch::new(FILES);
+    let first = scratch.call("1", scratch.changes(&[("a", Write)]), "echo 1 > a");
+    scratch.run("echo mine > a");
+    let second = scratch.call("2", scratch.changes(&[("a", Append)]), "echo 2 >> a");
+    let (_, conflicts) = scratch.undo(&[&first, &second], false);
+    assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+    let (undone, _) = scratch.undo(&[&first, &second], true);
+    assert_eq!(undone.restored.len(), 1);
+}
+
+#[test]
+fn a_call_whose_end_is_not_known_needs_force_for_what_is_there() {
+    let scratch = Scratch::new(FILES);
+    let before = scratch.tree();
+    let saved = scratch.save("1", 0, scratch.changes(&[("a", Write), ("src/b", Delete)])).expect("something");
+    scratch.run("echo other > a; rm src/b");
+    let (_, conflicts) = scratch.undo(&[&saved.id], false);
+    assert_eq!(conflicts.len(), 1, "{conflicts:?}");
+    assert!(scratch.root().join("src/b").exists(), "nothing is lost by that");
+    let (_, conflicts) = scratch.undo(&[&saved.id], true);
+    assert_eq!(conflicts, [""; 0]);
+    assert_eq!(scratch.tree(), before);
+}
+
+#[test]
+fn what_rules_keep_from_being_read_is_not_copied() {
+    let secret = |path: &str| path.ends_with(".env");
+    for (prepare, foreseen) in [(FILES, true), (FILES, false), (REPOSITORY, true), (REPOSITORY, false)] {
+        let scratch = Scratch::new(&format!("{prepare}; echo KEY=verysecret > .env; echo KEY=verysecret > src/.env"));
+        let changes = match foreseen {
+            true => scratch.changes(&[(".env", Write), ("src", Delete)]),
+            false => scratch.unforeseen(),
+        };
+        let saved = scratch.save_withheld("1", 0, changes, &secret).expect("something to save");
+        assert!(saved.left_out.iter().any(|left| left.to_string().contains(".env")), "{:?}", saved.left_out);
+        scratch.run("echo KEY=verysecret2 > .env; rm -r src");
+        scratch.finish("1");
+        let (_, conflicts) = scratch.undo(&[&saved.id], false);
+        assert_eq!(conflicts, [""; 0]);
+        assert!(scratch.root().join(".env").exists(), "what was left out is not removed");
+        let mut folders = vec![scratch.folder.path().join("state")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+                if entry.is_dir() {
+                    folders.push(entry);
+                } else {
+                    let content = std::fs::read(&entry).expect("a file");
+                    assert!(!contains(&content, b"verysecret"), "{}", entry.display());
+                }
+            }
+        }
+        // Git compresses what it has.
+        let own = scratch.folder.path().join("state/undo/git");
+        for own in std::fs::read_dir(own).into_iter().flatten().flatten() {
+            let mut ask = Command::new("git");
+            ask.arg("--git-dir").arg(own.path()).args(["cat-file", "--batch-all-objects", "--batch"]);
+            assert!(!contains(&ask.output().expect("git").stdout, b"verysecret"), "{prepare}");
+        }
+    }
+}
+
+fn contains(content: &[u8], part: &[u8]) -> bool {
+    content.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn what_is_at_stake_is_counted() {
+    let cases = [
+        ("src", (1, 18), Some(1)),
+        ("a", (1, 9), Some(0)),
+        ("a untracked", (2, 13), Some(1)),
+        ("a b src untracked", (4, 42), Some(3)),
+        ("nothing", (0, 0), None),
+    ];
+    let scratch = Scratch::new(REPOSITORY);
+    for (paths, removed, uncommitted) in cases {
+        let changes = scratch.changes(&paths.split(' ').map(|path| (path, Delete)).collect::<Vec<_>>());
+        let pending = scratch.calls.look(&[changes], CallRef::default()).expect("looked at").expect("something");
+        let none = vec![false; pending.paths().len()];
+        let saved = pending.for_a_question(true).save(Some(&none), scratch.now()).expect("saved");
+        assert_eq!((saved.removed, saved.uncommitted), (removed, uncommitted), "{paths:?}");
+    }
+}
+
+#[test]
+fn the_store_is_the_users_alone_and_tidied() {
+    let scratch = Scratch::new(FILES);
+    scratch.call("1", scratch.changes(&[("a", Write)]), "echo other > a");
+    let store = scratch.folder.path().join("state/undo");
+    assert_eq!(store.metadata().expect("the store").permissions().mode() & 0o777, 0o700);
+    let later = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
+    scratch.calls.tidy(later).expect("tidied");
+    let store = scratch.calls.store().expect("a store").expect("one");
+    assert_eq!(store.ids().expect("ids"), [""; 0]);
+}
+
+#[test]
+fn without_room_nothing_is_saved_and_that_is_said() {
+    let scratch = Scratch::new(FILES);
+    let limits = Limits { free: u64::MAX, ..Limits::DEFAULT };
+    let calls = Calls::new(scratch.folder.path().canonicalize().expect("a path").join("state/undo"), limits);
+    let found = calls.look(&[scratch.changes(&[("a", Write)])], CallRef::default());
+    assert!(matches!(found, Err(UndoError::Full { .. })));
+}
