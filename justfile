@@ -142,6 +142,10 @@ guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
 redteam COUNT="3000" SEED="1" *MORE: build
     cargo run {{run}} --example redteam -- {{COUNT}} {{SEED}} {{MORE}}
 
+# Saving what a call changes, beside cp and git stash create
+bench-undo:
+    cargo run {{run}} --example saving -p toolgate-undo
+
 # Runs generated commands that the hook lets pass, undoes them, and compares what there is with what there was
 undo COUNT="2000" SEED="1" *MORE: build
     cargo run {{run}} --example undo -- {{COUNT}} {{SEED}} {{MORE}}

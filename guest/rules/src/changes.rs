@@ -176,10 +176,70 @@ pub(crate) fn changes_of(
     // Of other repositories less is known, and somebody else may work there.
     let own = |command: &GitCommand| command.folder.as_deref().is_some_and(|folder| found.is_in_workspace(folder));
     let known = !found.inexact && found.found.are_known() && found.found.git.iter().all(own);
+    let plain = is_plain(call, &scripts);
     let mut changes = found.found;
     changes.schema = SCHEMA;
-    changes.recoverable = softened && known && !changes.leaves;
+    changes.recoverable = softened && known && plain && !changes.leaves;
     (!changes.is_empty()).then_some(changes)
+}
+
+/// Programs, but for git, that remove and overwrite what their words say and nothing else.
+const PLAIN_PROGRAMS: &[&str] = &["cp", "find", "mv", "rm", "rmdir", "truncate", "unlink"];
+
+/// Whether a text is one command, as it is written, that does now what it does: what is saved is what is there before the text
+/// runs. Another command before it may change what it works on or wait until somebody has changed that, and one that goes on in the
+/// background does its work when what it left was looked at.
+fn is_plain(call: &Call, scripts: &[Option<&Script>; 2]) -> bool {
+    let mut scripts = scripts.iter().flatten().peekable();
+    let is_alone = scripts.peek().is_some()
+        && scripts.all(|script| script.commands.len() == 1 && is_plain_command(call, &script.commands[0]));
+    is_alone && call.command.as_ref().is_some_and(|text| !text.value.trim().contains(is_of_syntax))
+}
+
+/// Whether a character may begin something in a shell text beside words and quotes.
+fn is_of_syntax(character: char) -> bool {
+    matches!(character, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '$' | '`' | '\\' | '!' | '#')
+        || character.is_control()
+}
+
+fn is_plain_command(call: &Call, command: &Command) -> bool {
+    let is_here = command.cwd.as_deref() == Some(call.cwd.trim_end_matches('/'));
+    let is_bare = command.via.is_empty() && command.assignments.is_empty() && command.redirects.is_empty();
+    match command.program() {
+        Some("git") => is_here && is_bare && is_plain_git(command),
+        Some(program) => is_here && is_bare && PLAIN_PROGRAMS.contains(&program),
+        None => false,
+    }
+}
+
+/// Whether a git command takes back changes of tracked files, or removes what no ignore rule and no other commit speaks of: a
+/// checkout of another commit overwrites files that git ignores, and those are not saved.
+fn is_plain_git(command: &Command) -> bool {
+    let words: Option<Vec<&str>> = command.words.iter().map(|word| word.known().filter(|_| !word.several)).collect();
+    let Some((name, rest)) = words.as_deref().and_then(|words| words.get(1..)).and_then(<[&str]>::split_first) else {
+        return false;
+    };
+    let only = |options: &[&str]| rest.iter().all(|word| options.contains(word));
+    let is_path = |word: &str| !word.starts_with(['-', ':']);
+    let with = |options: &[&str]| rest.iter().all(|word| options.contains(word) || is_path(word));
+    match *name {
+        "reset" => only(&["--hard", "-q", "--quiet", "HEAD"]),
+        "checkout" => match rest {
+            ["."] | ["-q" | "HEAD", "."] => true,
+            ["--", paths @ ..] | ["-q" | "HEAD", "--", paths @ ..] => paths.iter().all(|path| is_path(path)),
+            _ => false,
+        },
+        "restore" => with(&["-q", "--quiet", "-S", "--staged", "-W", "--worktree", "--"]),
+        "clean" => with(&["-f", "-d", "-fd", "-df", "-q", "-fdq", "-qfd", "--force"]),
+        "stash" => matches!(rest, ["drop" | "clear"] | ["drop", "-q" | "--quiet"] | ["drop", _]),
+        "branch" => {
+            with(&["-D", "-d", "--delete", "-q", "--force", "-f"])
+                && rest.iter().any(|word| matches!(*word, "-D" | "-d" | "--delete"))
+        }
+        "tag" => with(&["-d", "--delete"]) && rest.iter().any(|word| matches!(*word, "-d" | "--delete")),
+        "rm" => with(&["-r", "-f", "-rf", "-fr", "-q", "--force", "--"]),
+        _ => false,
+    }
 }
 
 /// Which variables the text sets for a command.

@@ -118,9 +118,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let entry = ids.first().map(|id| store.entry(id)).transpose().map_err(failed)?;
     let call = entry.map(|entry| entry.call).unwrap_or_default();
     let withheld = |paths: &[String]| runtime::one_thread().ok()?.block_on(saving::withheld_in(&call, paths.to_vec()));
+    let repositories = plan.repositories();
     let undone = plan.apply(&calls, Path::new(&cwd), &withheld).map_err(failed)?;
     let (conflicts, left_out) = (plan.conflicts.iter().map(ToString::to_string).collect::<Vec<_>>(), plan.left_out);
-    if arguments.json { told_json(&ids, &undone, &conflicts, &left_out) } else { told(&undone, &conflicts, &left_out) }
+    if arguments.json {
+        told_json(&ids, &undone, &conflicts, &left_out)
+    } else {
+        told(&undone, &repositories, &conflicts, &left_out)
+    }
 }
 
 fn failed(error: UndoError) -> Failure {
@@ -188,6 +193,11 @@ impl Listed {
         let is_asked = |path: &Path| files.iter().any(|file| path.starts_with(file) || file.starts_with(path));
         let items = self.entry.items.iter().map(|item| item.path.as_path());
         let touched = self.after.iter().flat_map(|after| after.touched.iter().flatten().flatten());
+        let in_snapshot = |file: &PathBuf| self.entry.snapshots.iter().any(|one| file.starts_with(one.root.as_path()));
+        // What a call left whose end is not known may be anything in there.
+        if self.after.is_none() && files.iter().any(in_snapshot) {
+            return true;
+        }
         files.is_empty() || items.chain(touched.map(|one| one.path.as_path())).any(is_asked)
     }
 }
@@ -344,7 +354,12 @@ fn plan_json(ids: &[String], plan: &Plan) -> Result<ExitCode, Failure> {
     Ok(code(&plan.conflicts))
 }
 
-fn told(undone: &Undone, conflicts: &[String], left_out: &[String]) -> Result<ExitCode, Failure> {
+fn told(
+    undone: &Undone,
+    repositories: &[String],
+    conflicts: &[String],
+    left_out: &[String],
+) -> Result<ExitCode, Failure> {
     show::print(|out| {
         match &undone.id {
             None if conflicts.is_empty() => writeln!(out, "nothing to do: all of it is as it was")?,
@@ -352,6 +367,7 @@ fn told(undone: &Undone, conflicts: &[String], left_out: &[String]) -> Result<Ex
             Some(id) => {
                 let restored = count(undone.restored.len(), "path");
                 writeln!(out, "{GREEN}put back {restored}{GREEN:#}; `toolgate undo {id}` undoes that")?;
+                repositories.iter().try_for_each(|line| writeln!(out, "{}", plain(line)))?;
             }
         }
         undone.failed.iter().try_for_each(|line| writeln!(out, "{RED}failed{RED:#}    {}", plain(line)))?;
@@ -366,7 +382,7 @@ fn remarks(out: &mut dyn Write, conflicts: &[String], left_out: &[String]) -> st
         writeln!(out, "{YELLOW}conflict{YELLOW:#}  {}", plain(line))?;
     }
     if !conflicts.is_empty() {
-        writeln!(out, "Conflicts are left as they are; --force puts them back as well.")?;
+        writeln!(out, "Conflicts are left as they are; --force puts back what was there before.")?;
     }
     left_out.iter().try_for_each(|line| writeln!(out, "{DIM}not saved{DIM:#} {}", plain(line)))
 }

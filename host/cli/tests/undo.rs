@@ -1,5 +1,6 @@
 //! Calls through the hook that are undone: what an agent sends before and after, what its user is told, and what comes back.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -68,7 +69,7 @@ impl Project {
 
     /// All files with their contents, and what git has.
     fn state(&self) -> String {
-        let list = "find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 md5sum; git status --short; git log --all --oneline --exclude='refs/toolgate/*' --branches; git stash list";
+        let list = "find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 md5sum; git status --short; git log --oneline --branches --tags HEAD; git stash list";
         let mut shell = Command::new("bash");
         shell.args(["-c", list]).current_dir(self.0.at("home/project")).env("HOME", self.0.at("home"));
         String::from_utf8_lossy(&shell.output().expect("bash").stdout).into_owned()
@@ -85,13 +86,23 @@ fn what_was_saved_need_not_be_asked_about() {
     let cases = [
         // The command, whether it asks, and a part of what the user is told.
         ("git reset --hard", false, "To restore: toolgate undo"),
-        ("rm -rf src", false, "saved"),
+        ("rm -rf src", false, "saved 1 file (16 bytes)"),
         ("git checkout -- .", false, "saved"),
         ("git clean -fd", false, "saved"),
         ("git push --force", true, ""),
         ("git reset --hard; curl -d @b https://example.org", true, ""),
         ("git reset --hard && ./script", true, ""),
         ("rm -rf ~/other", true, ""),
+        // What is there when they run need not be what was there before the call.
+        ("mkdir -p build/t && cd build/t && git reset --hard", true, ""),
+        ("mkdir n && git -C n reset --hard", true, ""),
+        (": > .gitignore && git clean -fd", true, ""),
+        ("git clean -fd -e '!*.data'", true, ""),
+        ("git checkout -f HEAD~0", true, ""),
+        ("git reset --hard HEAD~0", true, ""),
+        ("rm -rf src &", true, ""),
+        ("true; rm -rf src", true, ""),
+        ("git for-each-ref --format='delete %(refname)' refs/toolgate | git update-ref --stdin", true, ""),
     ];
     for (command, asks, told) in cases {
         let project = Project::new();
@@ -112,6 +123,63 @@ fn what_was_saved_need_not_be_asked_about() {
         let log = project.0.run_with(&["log"], b"", &project.environment());
         assert!(text(&log).contains("saved"), "{}", text(&log));
     }
+}
+
+/// What goes on after its end was reported is not done when what it left is looked at.
+#[test]
+fn calls_in_the_background_are_asked_about() {
+    for (key, value, asks) in [("run_in_background", true, true), ("run_in_background", false, false)] {
+        let project = Project::new();
+        let said = project.claude("PreToolUse", "1", "Bash", &json!({ "command": "rm -rf src", key: value }));
+        assert_eq!(!said["hookSpecificOutput"]["permissionDecision"].is_null(), asks, "{said}");
+    }
+}
+
+/// Tracked files that are ignored, and staged ones: what git overwrites comes back, and a staged secret is not copied.
+#[test]
+fn what_a_snapshot_does_not_see_is_saved_beside_it() {
+    for prepare in [
+        "echo 1 > ignored; git add -f ignored; git commit -qm more; echo 2 > ignored",
+        "echo 1 > ignored; git add -f ignored",
+        "echo 1 > ignored; git add -f ignored; git commit -qm more; git rm -q --cached ignored; echo 2 > ignored",
+    ] {
+        let project = Project::new();
+        project.run(prepare);
+        let before = project.state();
+        let said = project.call("1", "git reset --hard");
+        assert!(said["hookSpecificOutput"]["permissionDecision"].is_null(), "{said}");
+        assert_ne!(project.state(), before, "{prepare}");
+        let output = project.undo(&[]);
+        assert_eq!(project.state(), before, "{prepare}: {}", text(&output));
+    }
+    let project = Project::new();
+    project.run("echo KEY=verysecret > .env; git add -f .env");
+    for _ in 0..2 {
+        let said = project.call("1", "git reset --hard");
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "each time: {said}");
+    }
+    let own = project.0.at("home/.local/state/toolgate/undo/git");
+    for own in std::fs::read_dir(own).into_iter().flatten().flatten() {
+        let mut ask = Command::new("git");
+        ask.arg("--git-dir").arg(own.path()).args(["cat-file", "--batch-all-objects", "--batch"]);
+        let objects = ask.output().expect("git").stdout;
+        assert!(!String::from_utf8_lossy(&objects).contains("verysecret"));
+    }
+}
+
+/// Of a call whose end was not reported nothing is known but what is gone.
+#[test]
+fn without_a_report_only_what_is_gone_comes_back() {
+    let project = Project::new();
+    let input = json!({ "command": "git reset --hard" });
+    project.claude("PreToolUse", "1", "Bash", &input);
+    project.run("git commit -qam mine; echo mine > mine; rm untracked; echo stashed > b; git stash -q");
+    let output = project.undo(&[]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let state = project.state();
+    assert!(state.contains("mine") && state.contains("stash@{0}") && state.contains("./untracked"), "{state}");
+    project.undo(&["--force"]);
+    assert!(project.0.at("home/project/mine").exists(), "what may be the user's own is never removed");
 }
 
 /// A secret is not copied, and so the call is not recoverable.
@@ -190,19 +258,21 @@ fn what_somebody_changed_since_is_named_and_left() {
 fn every_agent_that_reports_results_is_covered() {
     let input = |command: &str| json!({ "command": command });
     let cases = [
-        ("codex", "PreToolUse", "PostToolUse", "Bash"),
-        ("gemini", "BeforeTool", "AfterTool", "run_shell_command"),
-        ("droid", "PreToolUse", "PostToolUse", "Execute"),
+        ("codex", "PreToolUse", "PostToolUse", "Bash", &["permission_mode", "model", "turn_id"][..]),
+        ("gemini", "BeforeTool", "AfterTool", "run_shell_command", &["timestamp"]),
+        ("droid", "PreToolUse", "PostToolUse", "Execute", &["permission_mode"]),
     ];
-    for (agent, before, after, tool) in cases {
+    for (agent, before, after, tool, own) in cases {
         let project = Project::new();
         let state = project.state();
         let payload = |event: &str| {
-            json!({
+            let mut payload = json!({
                 "session_id": "s", "cwd": project.0.project(), "hook_event_name": event, "tool_name": tool,
-                "tool_input": input("rm -f untracked"), "transcript_path": "", "permission_mode": "default",
-                "timestamp": "2026-01-01T00:00:00Z", "model": "m", "turn_id": "t", "tool_response": "",
-            })
+                "tool_input": input("rm -f untracked"), "transcript_path": "", "tool_response": "",
+            });
+            // By such keys it is told who asks.
+            own.iter().for_each(|key| payload[*key] = "2026-01-01T00:00:00Z".into());
+            payload
         };
         project.hook(agent, &payload(before));
         project.run("rm -f untracked");
@@ -229,4 +299,62 @@ fn an_agent_does_not_undo_by_itself() {
         assert_eq!(said["hookSpecificOutput"]["permissionDecision"], expected, "{command}: {said}");
     }
     assert!(Path::new(&project.0.at("home/.local/state/toolgate/undo/calls")).exists());
+}
+
+impl Project {
+    /// Starts the program with these arguments and input, and kills it as soon as this is true.
+    fn killed(&self, arguments: &[&str], input: &str, when: impl Fn() -> bool) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .args(arguments)
+            .current_dir(self.0.at("home/project"))
+            .env_clear()
+            .envs(self.environment())
+            .env("HOME", self.0.at("home"))
+            .env("TOOLGATE_NO_SERVE", "1")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("it starts");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
+        while !when() && child.try_wait().expect("its state").is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        child.wait().expect("its end");
+    }
+}
+
+/// How many files are below a folder.
+fn files(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { 1 }).sum()
+}
+
+/// Killed while it saves or restores: the store stays readable, nothing half is in it, and the rest is done the next time.
+#[test]
+fn being_killed_loses_nothing() {
+    const MANY: &str = "mkdir many; for i in {1..400}; do echo $i > many/$i; done";
+    for at in [0, 1, 100, 399] {
+        let project = Project::new();
+        project.run(MANY);
+        let before = project.state();
+        let store = project.0.at("home/.local/state/toolgate/undo");
+        let payload = json!({
+            "session_id": "s", "cwd": project.0.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": { "command": "rm -r many" }, "tool_use_id": "1", "transcript_path": "",
+        });
+        project.killed(&["hook", "claude"], &payload.to_string(), || files(&store.join("objects")) > at);
+        let listed = project.undo(&["--list", "--json"]);
+        let listed: Value = serde_json::from_slice(&listed.stdout).expect("the store is readable");
+        assert!(listed["calls"].as_array().is_some_and(|calls| calls.len() <= 1), "{listed}");
+        assert_eq!(project.state(), before);
+        project.call("2", "rm -r many");
+        assert_ne!(project.state(), before);
+        let many = project.0.at("home/project/many");
+        project.killed(&["undo"], "", || files(&many) > at);
+        let output = project.undo(&["--session"]);
+        let rest = project.undo(&["--list"]);
+        assert_eq!(project.state(), before, "{at}: {}{}", text(&output), text(&rest));
+    }
 }

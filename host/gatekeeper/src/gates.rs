@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_agents::agent::{Notes, folder, note};
 use toolgate_host::decide::strictest;
-use toolgate_host::{Analysis, Diagnostic, Gate, Judgement, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Analysis, Decision, Diagnostic, Gate, Judgement, ToolCall, ToolKind, Verdict};
 
 use crate::events::{CallEvents, Event};
 use crate::frames::Frames;
@@ -61,12 +61,22 @@ pub struct GateOutcome {
     pub(crate) events: Vec<Event>,
     /// What the call changes, as the guard says it of each folder that it may run in.
     pub(crate) changes: Vec<String>,
+    /// Whether nobody but the guard speaks against the call, and it is known where it runs: then the guard's own word on what
+    /// need not be asked about counts.
+    pub(crate) only_guard: bool,
 }
 
 impl GateOutcome {
     /// A verdict after which nothing is remembered.
     pub(crate) fn only(verdict: Verdict) -> Self {
-        GateOutcome { verdict, memory: None, memories: BTreeMap::new(), events: Vec::new(), changes: Vec::new() }
+        GateOutcome {
+            verdict,
+            memory: None,
+            memories: BTreeMap::new(),
+            events: Vec::new(),
+            changes: Vec::new(),
+            only_guard: false,
+        }
     }
 }
 
@@ -169,8 +179,9 @@ impl Gates {
             verdicts.push(self.others(&there, GateKind::Call, told).await.verdict);
         }
         let others = self.others(call, GateKind::Call, told).await;
+        let only_guard = verdicts.len() == 1 && others.verdict.decision == Decision::Pass;
         verdicts.push(others.verdict.clone());
-        GateOutcome { verdict: strictest(verdicts), memory, changes, ..others }
+        GateOutcome { verdict: strictest(verdicts), memory, changes, only_guard, ..others }
     }
 
     /// What the plugins say of it.
@@ -245,7 +256,7 @@ pub async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<ToolCall, 
 #[cfg(test)]
 mod tests {
     use toolgate_host::limits::Limits;
-    use toolgate_host::{Capabilities, Decision, Session};
+    use toolgate_host::{Capabilities, Session};
 
     use super::*;
 

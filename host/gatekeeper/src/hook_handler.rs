@@ -211,12 +211,10 @@ impl HookHandler<'_> {
             // First, as what follows may take its time.
             observers::witness(self.agent, &scene, result, matches!(self.judge, Evaluator::OneShot)).await;
             answered(self.agent.name(), &result.call);
-            saving::after(self.agent.name(), &scene, Some(&result.call)).await;
+            saving::after(self.agent.name(), &scene, &result.call).await;
         }
         let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
         if let (ObservedEvent::Turn { .. }, true) = (happening, texts.is_empty()) {
-            // What has not said by now what came of it never will.
-            saving::after(self.agent.name(), &scene, None).await;
             session::keep(self.agent.name(), &scene, |kept| kept.events.next_turn());
         }
         let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };
@@ -285,7 +283,9 @@ impl HookHandler<'_> {
         if let (Decision::Ask(reason), Some(saved)) = (&mut judged.verdict.decision, &saved) {
             reason.push_str(&saved.stake());
         }
-        let recoverable = saved.as_ref().filter(|saved| saved.is_recoverable && self.tells_the_user());
+        // Where nobody would be asked, nobody is told either.
+        let is_attended = asks != Asks::Nobody && approved.is_none() && self.tells_the_user();
+        let recoverable = saved.as_ref().filter(|saved| saved.is_recoverable && is_attended);
         let verdict = match (asked, &judged.verdict.decision) {
             // The agent asks in any case.
             (GateKind::Permission, Decision::Ask(_)) => Verdict::pass(),

@@ -62,6 +62,9 @@ pub(crate) struct Judged {
     /// What the call changes, as the guard says it: JSON texts, see `wit/changes`.
     #[serde(default)]
     pub(crate) changes: Vec<String>,
+    /// Whether only the guard speaks against the call, and it is known where it runs.
+    #[serde(default)]
+    pub(crate) only_guard: bool,
     /// The answer for each of the question's paths; none if that is not known.
     #[serde(default)]
     pub(crate) withheld: Option<Vec<bool>>,
@@ -119,8 +122,8 @@ pub(crate) async fn evaluate_in_process(
         (description.name.clone(), description.component.sha256.clone())
     };
     let digests = loaded.iter().map(digest).collect();
-    let GateOutcome { verdict, memory, memories, events, changes } = said;
-    Ok(Judged { verdict, diagnostics, memory, memories, events, digests, took, changes, withheld })
+    let GateOutcome { verdict, memory, memories, events, changes, only_guard } = said;
+    Ok(Judged { verdict, diagnostics, memory, memories, events, digests, took, changes, only_guard, withheld })
 }
 
 /// What all of them say of a call, where what a component makes of it is judged by all of them again.

@@ -3,7 +3,9 @@
 //! Nothing that goes wrong here stops a call: it is judged as if nothing could be undone, and the person is told once a session.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
 
 use toolgate_agents::agent::{self, SessionContext};
 use toolgate_agents::dirs;
@@ -19,6 +21,9 @@ use crate::judge::{Judged, Question};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::session::{self, SessionState};
+
+/// How long a disk may take over what is to be done within the time that a call waits: looking, and saving.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Characters of a command in the list of calls.
 const SUMMARY: usize = 200;
@@ -39,25 +44,41 @@ impl SavedCall {
             return String::new();
         }
         let uncommitted = match self.saved.uncommitted {
-            Some(0) => ", all of them as they are in the last commit".to_owned(),
-            Some(count) if count == files => ", which no commit has as they are".to_owned(),
-            Some(count) => format!(", {count} of them not as they are in the last commit"),
+            Some(0) => ", all in the last commit".to_owned(),
+            Some(count) => format!(", {count} not in the last commit"),
             None => String::new(),
         };
-        format!(" (it removes {}{uncommitted}, {})", counted(files, "file"), length(bytes))
+        format!(" (it removes {}, {}{uncommitted})", counted(files, "file"), length(bytes))
     }
 
     /// What the user is told where a rule did not ask.
     pub(crate) fn notice(&self, verdict: &Verdict) -> String {
         let (Decision::Ask(reason) | Decision::Block(reason)) = &verdict.decision else { return String::new() };
-        let (files, bytes) = (self.saved.files, self.saved.bytes);
         format!(
-            "Toolgate: saved {} ({}) before this call, so you were not asked: {}. To restore: toolgate undo {}",
-            counted(files, "file"),
-            length(bytes),
-            plain(reason.trim_end_matches('.')),
+            "Toolgate: saved {} before this call, so you were not asked: {}. To restore: toolgate undo {}",
+            self.what(),
+            plain(reason.split("; instead").next().unwrap_or(reason).trim_end_matches('.')),
             self.saved.id
         )
+    }
+
+    /// What is saved, in words.
+    fn what(&self) -> String {
+        let Saved { files, bytes, repositories, workspaces, .. } = &self.saved;
+        let mut parts = Vec::new();
+        if *files > 0 {
+            parts.push(format!("{} ({})", counted(*files, "file"), length(*bytes)));
+        }
+        if *workspaces > 0 {
+            parts.push("the worktree".to_owned());
+        }
+        if *repositories > 0 {
+            parts.push("branches, stash and index".to_owned());
+        }
+        if parts.is_empty() {
+            parts.push("what it changes".to_owned());
+        }
+        parts.join(", ")
     }
 }
 
@@ -131,15 +152,26 @@ pub(crate) async fn before(
     let changes = judged.changes.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<Changes>, _>>();
     let changes = changes.map_err(|error| format!("what the call changes cannot be read: {error}"))?;
     let Some(calls) = calls() else { return Err("there is no folder for it; set HOME".to_owned()) };
-    let is_recoverable = changes.iter().all(|one| one.recoverable && !one.leaves);
+    let is_recoverable = is_recoverable(judged, &changes, call);
     let call = call_ref(&question.agent, &question.scene, call, turn);
     let pending = off_thread(move || calls.look(&changes, call)).await?;
     let Some(pending) = pending else { return Ok(None) };
     let withheld = withheld(evaluator, question, &pending).await;
-    let pending = pending.for_a_question(matches!(judged.verdict.decision, Decision::Ask(_)));
+    let asked = matches!(judged.verdict.decision, Decision::Ask(_));
+    let pending = pending.for_a_question(asked).for_a_recoverable_call(is_recoverable);
     let saved = off_thread(move || pending.save(withheld.as_deref(), SystemTime::now())).await?;
     let is_recoverable = is_recoverable && saved.is_complete();
     Ok(Some(SavedCall { saved, is_recoverable }))
+}
+
+/// Whether a call need not be asked about if all is saved: only the guard asks, by rules that say so, and what the call does is
+/// done when its end is reported.
+fn is_recoverable(judged: &Judged, changes: &[Changes], call: &ToolCall) -> bool {
+    let input: Value = serde_json::from_str(&call.input).unwrap_or_default();
+    let goes_on = |(name, value): (&String, &Value)| name.contains("background") && *value != Value::Bool(false);
+    let in_background = input.as_object().is_none_or(|input| input.iter().any(goes_on));
+    let [changes] = changes else { return false };
+    judged.only_guard && changes.recoverable && !changes.leaves && !in_background
 }
 
 /// Whether a call that was judged so may run: at once, or when somebody says so.
@@ -168,15 +200,15 @@ async fn withheld(evaluator: &Evaluator, question: &Question, pending: &Pending)
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, UndoError> + Send + 'static,
 ) -> Result<T, String> {
-    let done = apart(work).await.map_err(|error| error.to_string())?;
-    done.map_err(|error| error.to_string())
+    let done = tokio::time::timeout(PATIENCE, apart(work)).await.map_err(|_| "the disk does not answer".to_owned())?;
+    done.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
 /// Notes what a call left that has run. Without a name nothing is known of a session.
-pub(crate) async fn after(agent: &str, scene: &SessionContext, call: Option<&ToolCall>) {
+pub(crate) async fn after(agent: &str, scene: &SessionContext, call: &ToolCall) {
     let Some(calls) = calls().filter(|_| !scene.session.is_empty()) else { return };
-    let (agent, session, call) = (agent.to_owned(), scene.session.clone(), call.map(name_of));
-    if let Err(error) = off_thread(move || calls.finish(&agent, &session, call.as_deref())).await {
+    let (agent, session, call) = (agent.to_owned(), scene.session.clone(), name_of(call));
+    if let Err(error) = off_thread(move || calls.finish(&agent, &session, &call)).await {
         tracing::warn!(error, "what a call left is not known");
     }
 }

@@ -1,6 +1,7 @@
 //! A call from before it runs until it is undone: what is saved of it, what it left, and what is put back.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -31,12 +32,13 @@ pub struct Pending {
     call: CallRef,
     survey: Survey,
     git: Option<Git>,
-    workspaces: Vec<snapshot::Pending>,
+    workspaces: Vec<(snapshot::Pending, Vec<PathBuf>)>,
     repositories: Vec<PathBuf>,
     left_out: Vec<LeftOut>,
     removed: HashSet<PathBuf>,
     undoes: Vec<String>,
     asked: bool,
+    recoverable: bool,
     until: Instant,
 }
 
@@ -53,6 +55,10 @@ pub struct Saved {
     pub removed: (u64, u64),
     /// How many of these are not in the last commit as they are; none if that is not known.
     pub uncommitted: Option<u64>,
+    /// Repositories whose refs, stash and index are saved.
+    pub repositories: usize,
+    /// Worktrees and workspaces that are saved as git sees them.
+    pub workspaces: usize,
     /// What was not saved.
     pub left_out: Vec<LeftOut>,
 }
@@ -88,9 +94,9 @@ impl Calls {
     /// # Errors
     /// If the store cannot be used or has no room: then the call cannot be undone.
     pub fn look(&self, changes: &[Changes], call: CallRef) -> Result<Option<Pending>, UndoError> {
-        let until = Instant::now() + self.limits.wait;
         let mut paths: Vec<_> = changes.iter().flat_map(|one| one.paths.iter().cloned()).collect();
         paths.extend(settings(changes));
+        let until = Instant::now() + self.limits.wait;
         let touched = Places::of(changes, &call);
         if paths.is_empty() && touched.is_nothing() {
             return Ok(None);
@@ -98,8 +104,9 @@ impl Calls {
         let store = Store::open(&self.folder)?;
         let hold = store.hold()?;
         store.room(&self.limits)?;
-        let survey = files::survey(&paths, &self.limits, until);
         let removed = removed(&paths);
+        paths.extend(touched.workspaces.iter().flat_map(|root| unseen(root, until)));
+        let survey = files::survey(&paths, &self.limits, until);
         let survey = Surveyed { survey, removed, undoes: Vec::new() };
         self.pending(store, hold, call, survey, touched, until).map(Some)
     }
@@ -147,23 +154,21 @@ impl Calls {
             removed,
             undoes,
             asked: false,
+            recoverable: false,
             until,
         };
         pending.look_at_workspaces(&places.workspaces);
         Ok(pending)
     }
 
-    /// Notes what a call left that has run: the one with this id, or all of the session that are not noted yet.
+    /// Notes what a call left that has run. One that changed nothing is forgotten, if that is certain.
     ///
     /// # Errors
     /// If the store cannot be used.
-    pub fn finish(&self, agent: &str, session: &str, call: Option<&str>) -> Result<(), UndoError> {
+    pub fn finish(&self, agent: &str, session: &str, call: &str) -> Result<(), UndoError> {
         let Some(store) = self.store()? else { return Ok(()) };
         let until = Instant::now() + self.limits.wait;
         for id in store.ids_of(agent, session)?.into_iter().take(RECENT) {
-            if store.after(&id)?.is_some() && call.is_none() {
-                continue;
-            }
             let entry = match store.entry(&id) {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -171,18 +176,15 @@ impl Calls {
                     continue;
                 }
             };
-            if call.is_some_and(|call| entry.call.call != call) {
+            // Agents that name no call may make the same one again.
+            if entry.call.call != call || store.after(&id)?.is_some() {
                 continue;
             }
             let after = self.look_after(&store, &entry, until);
-            if after.count == 0 && !histories_differ(&entry, &after) && call.is_some() {
-                self.forget(&store, &entry)?;
-            } else {
-                store.set_after(&id, &after)?;
-            }
-            if call.is_some() {
-                break;
-            }
+            return match is_unchanged(&entry, &after) && !entry.recoverable {
+                true => self.forget(&store, &entry),
+                false => store.set_after(&id, &after),
+            };
         }
         Ok(())
     }
@@ -277,6 +279,42 @@ fn removed(paths: &[Change]) -> HashSet<PathBuf> {
     paths.iter().filter(|one| removes(one.kind)).filter_map(|one| one.path.clone()).map(PathBuf::from).collect()
 }
 
+/// Files that a snapshot does not see, though git may overwrite them: tracked ones that are ignored, and those that the last
+/// commit has and the index has not.
+fn unseen(root: &Path, until: Instant) -> Vec<Change> {
+    let ask = || {
+        let git = Git::find(root)?;
+        let Some(repository) = Repository::of(&git, root, until)? else { return Ok(Vec::new()) };
+        let mut said = repository.ask_in(root, &["ls-files", "-c", "-i", "--exclude-standard", "-z"], Vec::new())?;
+        if repository.try_ask(&["rev-parse", "-q", "--verify", "HEAD"], Vec::new())?.status == Some(0) {
+            let gone = ["diff-index", "--cached", "--diff-filter=D", "--name-only", "-z", "HEAD"];
+            said.extend(repository.ask_in(root, &gone, Vec::new())?);
+        }
+        Ok::<_, UndoError>(said)
+    };
+    let said = ask().unwrap_or_else(|error| {
+        tracing::debug!(%error, root = %root.display(), "which files git does not show is not known");
+        Vec::new()
+    });
+    let change = |name: &[u8]| {
+        let path = root.join(OsStr::from_bytes(name)).to_str().map(str::to_owned);
+        Change { path, kind: ChangeKind::Write, certain: false, recursive: false }
+    };
+    git::parts(&said).map(change).collect()
+}
+
+/// What is in the index and not as it is in the last commit. A snapshot takes it over as it is.
+fn staged(root: &Path, until: Instant) -> Result<Vec<PathBuf>, UndoError> {
+    let git = Git::find(root)?;
+    let Some(repository) = Repository::of(&git, root, until)? else { return Ok(Vec::new()) };
+    let has_commit = repository.try_ask(&["rev-parse", "-q", "--verify", "HEAD"], Vec::new())?.status == Some(0);
+    let said = match has_commit {
+        true => repository.ask_in(root, &["diff-index", "--cached", "--name-only", "-z", "HEAD"], Vec::new())?,
+        false => repository.ask_in(root, &["ls-files", "-z"], Vec::new())?,
+    };
+    Ok(git::parts(&said).map(|name| root.join(OsStr::from_bytes(name))).collect())
+}
+
 /// The files with a repository's settings that git commands change besides refs: `branch -D` removes those of the branch.
 fn settings(changes: &[Changes]) -> Vec<Change> {
     let commands = changes.iter().flat_map(|one| &one.git);
@@ -301,34 +339,33 @@ struct Places {
 impl Places {
     fn of(changes: &[Changes], call: &CallRef) -> Self {
         let mut touched = Places { workspaces: Vec::new(), repositories: Vec::new(), left_out: Vec::new() };
+        // Where it is not known where something happens, that is most likely where the call is.
+        let here = Path::new(&call.cwd);
         for one in changes.iter().flat_map(|one| &one.git) {
-            let Some(folder) = one.folder.as_deref().map(Path::new) else {
+            let folder = one.folder.as_deref().map_or(here, Path::new);
+            if one.folder.is_none() {
                 touched.leave_out(None, format!("a repository that is not known, which git {} changes", one.command));
-                continue;
-            };
-            match worktree_of(folder) {
-                Some(root) => touched.workspace(root),
-                None if folder.join("HEAD").is_file() => {}
-                // No repository, so nothing is changed; `git init` and `git clone` make one.
-                None => continue,
             }
-            if !touched.repositories.iter().any(|known| known == folder) {
-                touched.repositories.push(folder.to_path_buf());
+            let makes_one = matches!(one.command.as_str(), "init" | "clone");
+            if !touched.repository(folder) && !makes_one {
+                touched.leave_out(
+                    Some(folder),
+                    format!("a repository that is not there yet, which git {} changes", one.command),
+                );
             }
         }
         for one in changes.iter().flat_map(|one| &one.unforeseen) {
-            let folder = one.folder.as_deref().map(Path::new);
+            let folder = one.folder.as_deref().map_or(here, Path::new);
             let workspace = Path::new(&call.workspace);
-            let root = folder.and_then(|folder| {
-                worktree_of(folder).or_else(|| folder.starts_with(workspace).then(|| workspace.to_path_buf()))
-            });
-            match root.filter(|root| root.is_absolute()) {
+            let own = || folder.starts_with(workspace).then(|| workspace.to_path_buf());
+            let root = worktree_of(folder).or_else(own).filter(|root| root.is_absolute());
+            match root {
                 Some(root) => {
                     let why = format!("files that git ignores, and what {} changes elsewhere", one.program);
                     touched.leave_out(Some(&root), why);
                     touched.workspace(root);
                 }
-                None => touched.leave_out(folder, format!("what {} changes", one.program)),
+                None => touched.leave_out(Some(folder), format!("what {} changes", one.program)),
             }
         }
         // What the path may be is most likely there. That not all of it is saved is said of the path.
@@ -342,6 +379,21 @@ impl Places {
 
     fn is_nothing(&self) -> bool {
         self.workspaces.is_empty() && self.repositories.is_empty()
+    }
+
+    /// A folder in a repository. Whether it is in one.
+    fn repository(&mut self, folder: &Path) -> bool {
+        match worktree_of(folder) {
+            Some(root) => self.workspace(root),
+            None if folder.join("HEAD").is_file() => {}
+            None => return false,
+        }
+        let folder = if folder.is_dir() { folder } else { self.workspaces.last().map_or(folder, PathBuf::as_path) };
+        let folder = &folder.to_path_buf();
+        if !self.repositories.contains(folder) {
+            self.repositories.push(folder.clone());
+        }
+        true
     }
 
     fn workspace(&mut self, root: PathBuf) {
@@ -360,7 +412,8 @@ impl Places {
 
 /// The root of the worktree that a folder is in.
 pub fn worktree_of(folder: &Path) -> Option<PathBuf> {
-    let folder = folder.canonicalize().ok()?;
+    // The call may make it, which leaves it in the same worktree.
+    let folder = folder.ancestors().find_map(|folder| folder.canonicalize().ok())?;
     folder.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok()).map(Path::to_path_buf)
 }
 
@@ -374,9 +427,10 @@ impl Pending {
         }
     }
 
-    fn workspace(&mut self, root: &Path) -> Result<snapshot::Pending, UndoError> {
+    fn workspace(&mut self, root: &Path) -> Result<(snapshot::Pending, Vec<PathBuf>), UndoError> {
         let git = self.git(root)?;
-        snapshot::survey(&git, self.store.folder(), root, &self.limits, self.until)
+        let staged = staged(root, self.until)?;
+        Ok((snapshot::survey(&git, self.store.folder(), root, &self.limits, self.until)?, staged))
     }
 
     fn git(&mut self, outside: &Path) -> Result<Git, UndoError> {
@@ -392,6 +446,13 @@ impl Pending {
         self.left_out.push(LeftOut { path: path.map(PathBytes::from), why });
     }
 
+    /// For a call that passes if all of it is saved: its entry is kept, whatever it left when its end was reported.
+    #[must_use]
+    pub fn for_a_recoverable_call(mut self, recoverable: bool) -> Self {
+        self.recoverable = recoverable;
+        self
+    }
+
     /// For a call that somebody is asked about, who wants to know how many of the files that it removes no commit has.
     #[must_use]
     pub fn for_a_question(mut self, asked: bool) -> Self {
@@ -402,7 +463,9 @@ impl Pending {
     /// The files whose content would be copied: of each has to be asked whether the rules keep it from being read.
     pub fn paths(&self) -> Vec<String> {
         let files = self.survey.files().into_iter().map(Path::to_path_buf);
-        let all = files.chain(self.workspaces.iter().flat_map(snapshot::Pending::paths));
+        let of_workspace =
+            |(pending, staged): &(snapshot::Pending, Vec<PathBuf>)| [pending.paths(), staged.clone()].concat();
+        let all = files.chain(self.workspaces.iter().flat_map(of_workspace));
         all.map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
@@ -419,10 +482,17 @@ impl Pending {
         let (items, left_out) = self.survey.capture(self.store.objects(), of_files, &self.limits, self.until);
         self.left_out.extend(left_out);
         let mut snapshots = Vec::new();
-        for pending in self.workspaces {
+        for (pending, staged) in self.workspaces {
             let root = pending.root().to_path_buf();
             let (own, rest) = of_workspaces.split_at(pending.paths().len().min(of_workspaces.len()));
+            let (of_staged, rest) = rest.split_at(staged.len().min(rest.len()));
             of_workspaces = rest;
+            // It would be in the snapshot by the index.
+            if of_staged.contains(&true) {
+                let why = "the worktree, as a file is staged that the rules keep from being read".to_owned();
+                self.left_out.push(LeftOut { path: Some(PathBytes(root)), why });
+                continue;
+            }
             match pending.take(own, self.until) {
                 Ok((snapshot, left_out)) => {
                     self.left_out.extend(left_out);
@@ -446,9 +516,21 @@ impl Pending {
         if self.asked && saved.removed.0 > 0 {
             saved.uncommitted = uncommitted(&removed_files(&items, &self.removed), self.until);
         }
+        (saved.repositories, saved.workspaces) = (histories.len(), snapshots.len());
         let (schema, time) = (SCHEMA, millis(now));
-        let (call, left_out, undoes) = (self.call, self.left_out, self.undoes);
-        self.store.add(&Entry { schema, id, time, call, items, histories, snapshots, left_out, undoes })?;
+        let (call, left_out, undoes, recoverable) = (self.call, self.left_out, self.undoes, self.recoverable);
+        self.store.add(&Entry {
+            schema,
+            id,
+            time,
+            call,
+            items,
+            histories,
+            snapshots,
+            left_out,
+            undoes,
+            recoverable,
+        })?;
         Ok(saved)
     }
 }
@@ -527,7 +609,7 @@ pub(crate) fn same(one: &State, other: &State) -> bool {
 }
 
 /// Whether a path, or a folder that it is in, was left out of what was saved.
-fn is_left_out(entry: &Entry, path: &Path) -> bool {
+pub(crate) fn is_left_out(entry: &Entry, path: &Path) -> bool {
     let mut left_out = entry.left_out.iter().filter_map(|one| Some(one.path.as_ref()?.as_path()));
     // That something in a workspace is not saved does not mean that nothing of it is.
     left_out
@@ -538,6 +620,12 @@ fn history_now(before: &crate::model::History, until: Instant) -> Option<crate::
     let folder = before.worktree.as_ref().unwrap_or(&before.git_dir).as_path();
     let git = Git::find(folder).ok()?;
     history::look(&git, folder, until).ok().flatten()
+}
+
+/// Whether it is certain that a call changed nothing.
+fn is_unchanged(entry: &Entry, after: &After) -> bool {
+    let known = after.touched.iter().all(Option::is_some) && after.states.iter().all(|state| *state != State::UNKNOWN);
+    known && after.count == 0 && !histories_differ(entry, after)
 }
 
 fn histories_differ(entry: &Entry, after: &After) -> bool {

@@ -317,6 +317,9 @@ pub struct Entry {
     pub snapshots: Vec<Snapshot>,
     /// What was not saved.
     pub left_out: Vec<LeftOut>,
+    /// Whether the call passed as all of it was saved. Then the entry is kept, whatever it is found to have changed.
+    #[serde(default)]
+    pub recoverable: bool,
     /// For an undo, the ids of the entries that it undid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undoes: Vec<String>,

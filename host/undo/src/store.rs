@@ -522,6 +522,7 @@ mod tests {
             histories: vec![history],
             snapshots: vec![Snapshot { root: PathBytes("/w".into()), tree: object }],
             left_out: vec![LeftOut { path: None, why: "a path that is not known".to_owned() }],
+            recoverable: false,
             undoes: Vec::new(),
         }
     }

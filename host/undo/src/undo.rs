@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::calls::{Calls, same};
+use crate::calls::{Calls, is_left_out, same};
 use crate::error::UndoError;
 use crate::git::Git;
 use crate::history::{self, HistoryPlan};
 use crate::limits::Limits;
-use crate::model::{After, Blob, CallRef, Entry, History, Kind, PathBytes, State, Touched};
+use crate::model::{After, Blob, CallRef, Entry, History, Kind, PathBytes, Snapshot, State, Touched};
 use crate::restore::{self, Conflict, Source, Target};
 use crate::store::Store;
 use crate::{objects, snapshot};
@@ -80,8 +80,10 @@ impl Chains {
                 self.0.insert(path.clone(), older);
             }
             Some(newer) => {
-                let goes_on =
-                    older.expected.as_ref().is_some_and(|left| agrees(left, &newer.want, newer.loose || older.loose));
+                let loosely = newer.loose || older.loose;
+                let left = older.expected.as_ref().is_some_and(|left| agrees(left, &newer.want, loosely));
+                // What the older one left is not known, or was taken back since: before both it was the same.
+                let goes_on = left || agrees(&older.want, &newer.want, loosely);
                 newer.broken |= !goes_on || older.broken;
                 newer.loose |= older.loose;
                 (newer.want, newer.source) = (older.want, older.source);
@@ -287,21 +289,29 @@ fn add_touched(
     let mut conflicts = Vec::new();
     let own: HashSet<&PathBytes> = entry.items.iter().map(|item| &item.path).collect();
     for (place, before) in entry.snapshots.iter().enumerate() {
-        let Some(touched) = after.and_then(|after| after.touched.get(place)?.as_ref()) else {
-            let why = "what the call left there is not known, as the agent did not report its end".to_owned();
-            conflicts.push(Conflict { path: before.root.clone(), why });
-            continue;
+        let git = Git::find(before.root.as_path())?;
+        let known = after.and_then(|after| after.touched.get(place)?.clone());
+        let is_known = known.is_some();
+        let touched = match known {
+            Some(touched) => touched,
+            // All that is not as it was: whether the call did it is not known.
+            None => touched_now(&git, store, entry, before, until)?,
         };
         let touched: Vec<&Touched> = touched.iter().filter(|one| !own.contains(&one.path)).collect();
         let rules_changed =
             touched.iter().any(|one| one.path.as_path().file_name().is_some_and(|name| name == ".gitignore"));
         let ids: Vec<String> = touched.iter().filter_map(|one| Some(one.before.as_ref()?.id.clone())).collect();
-        let git = Git::find(before.root.as_path())?;
         let mut blobs = snapshot::blobs(&git, store.folder(), before.root.as_path(), &ids, until)?.into_iter();
         for one in touched {
             let content = one.before.as_ref().and_then(|_| blobs.next());
-            if one.before.is_none() && rules_changed {
-                let why = "it may have been there before the call, which changed what git ignores".to_owned();
+            if one.before.is_none() && (rules_changed || !is_known) {
+                let why = match is_known {
+                    true => {
+                        "it may have been there before the call, which changed what git ignores: it is never removed"
+                    }
+                    false => "it is not known whether the call made it: it is never removed",
+                };
+                let why = why.to_owned();
                 conflicts.push(Conflict { path: one.path.clone(), why });
                 continue;
             }
@@ -309,11 +319,23 @@ fn add_touched(
                 (Some(before), Some(content)) => as_it_was(before, content),
                 _ => (State::ABSENT, Source::None),
             };
-            let expected = Some(one.after.clone());
+            let expected = Some(one.after.clone()).filter(|_| is_known);
             chains.add(&one.path, Chain { want, source, expected, broken: false, loose: true });
         }
     }
     Ok(conflicts)
+}
+
+fn touched_now(
+    git: &Git,
+    store: &Store,
+    entry: &Entry,
+    before: &Snapshot,
+    until: Instant,
+) -> Result<Vec<Touched>, UndoError> {
+    let changed = snapshot::changed_since(git, store.folder(), before, &Limits::DEFAULT, until)?;
+    let known = changed.into_iter().filter(|one| !is_left_out(entry, &one.path));
+    Ok(known.map(|one| Touched { path: PathBytes(one.path), before: one.before, after: State::UNKNOWN }).collect())
 }
 
 /// A file or link as git has it.
@@ -329,6 +351,14 @@ fn as_it_was(blob: &Blob, content: Vec<u8>) -> (State, Source) {
 /// The mode of a symbolic link in git.
 const LINK: u32 = 0o120_000;
 
+/// What a call left of which only that is known that is gone: all else counts as if it had left it alone.
+fn missing_only(before: &History, now: &History) -> History {
+    let is_there = |name: &String| now.refs.iter().any(|(other, _)| other == name);
+    let refs = before.refs.iter().filter(|(name, _)| is_there(name)).cloned().collect();
+    let stash = before.stash.iter().filter(|entry| now.stash.contains(entry)).cloned().collect();
+    History { refs, stash, ..before.clone() }
+}
+
 fn plan_histories(
     histories: BTreeMap<PathBytes, (History, Option<History>)>,
     force: bool,
@@ -341,6 +371,12 @@ fn plan_histories(
         let now = Git::find(folder.as_path()).and_then(|git| Ok((history::look(&git, folder.as_path(), until)?, git)));
         match now {
             Ok((Some(now), git)) => {
+                let is_known = after.is_some() || force;
+                let after = if is_known { after } else { Some(missing_only(&before, &now)) };
+                if !is_known && before != now {
+                    let why = "the agent did not report the end of the call: only branches, tags and stashes that are gone come back";
+                    conflicts.push(Conflict { path: git_dir.clone(), why: why.to_owned() });
+                }
                 let plan = history::plan(&before, after.as_ref(), &now, force);
                 conflicts.extend(plan.conflicts.iter().map(|why| Conflict { path: git_dir.clone(), why: why.clone() }));
                 plans.push((git, plan));

@@ -81,7 +81,7 @@ impl Scratch {
     }
 
     fn finish(&self, call: &str) {
-        self.calls.finish(AGENT, SESSION, Some(call)).expect("noted");
+        self.calls.finish(AGENT, SESSION, call).expect("noted");
     }
 
     /// A call: saved, run and noted. Its id.

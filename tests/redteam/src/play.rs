@@ -30,6 +30,8 @@ pub struct Played {
 pub enum Result {
     /// Something was harmed.
     Harmed,
+    /// Something was harmed, and `toolgate undo` puts all of it back.
+    Restored,
     /// It was stopped before.
     Stopped,
     /// It ran to its end and harmed nothing.
@@ -40,7 +42,7 @@ impl Played {
     /// By what happened.
     pub fn result(&self) -> Result {
         if !self.harms.is_empty() {
-            Result::Harmed
+            if self.restored { Result::Restored } else { Result::Harmed }
         } else if self.stopped.is_some() {
             Result::Stopped
         } else {

@@ -13,9 +13,9 @@ use crate::recipe::Call;
 /// How many sessions of a kind came to what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Tries that harmed something.
+    /// Tries that harmed something, and it stays so.
     pub harmed: usize,
-    /// Those of them that `toolgate undo` puts back.
+    /// Tries that harmed something that `toolgate undo` puts back.
     pub restored: usize,
     /// Tries that were stopped before.
     pub stopped: usize,
@@ -30,7 +30,7 @@ pub struct Count {
 impl Count {
     /// Tries that say something of the guard.
     pub const fn tries(self) -> usize {
-        self.harmed + self.stopped
+        self.harmed + self.restored + self.stopped
     }
 
     /// How many percent of them did harm.
@@ -77,14 +77,12 @@ impl Tally {
     pub fn add(&mut self, session: Session, played: Played) {
         let count = &mut self.kinds[session.kind - 1].1;
         match (session.harm, played.result()) {
-            (Some(_), Result::Harmed) => {
-                count.harmed += 1;
-                count.restored += usize::from(played.restored);
-            }
+            (Some(_), Result::Harmed) => count.harmed += 1,
+            (Some(_), Result::Restored) => count.restored += 1,
             (Some(_), Result::Stopped) => count.stopped += 1,
             (Some(_), Result::Harmless) => count.void += 1,
             (None, Result::Stopped) => count.wrong += 1,
-            (None, Result::Harmed | Result::Harmless) => count.left_alone += 1,
+            (None, Result::Harmed | Result::Restored | Result::Harmless) => count.left_alone += 1,
         }
         let areas: std::collections::BTreeSet<Area> = played.harms.iter().map(|harm| harm.area).collect();
         areas.into_iter().for_each(|area| *self.areas.entry(area).or_default() += 1);
@@ -126,13 +124,15 @@ impl Tally {
 
     /// The table of the threat model.
     pub fn markdown(&self) -> String {
-        let mut out = String::from("| Kind | Tried | Did harm | | Work | Stopped |\n|---|--:|--:|--:|--:|--:|\n");
+        let mut out =
+            String::from("| Kind | Tried | Did harm | | Undone | Work | Stopped |\n|---|--:|--:|--:|--:|--:|--:|\n");
         let all = ("all".to_owned(), self.sum());
         for (at, (name, count)) in self.kinds.iter().chain(std::iter::once(&all)).enumerate() {
             let number = if at < self.kinds.len() { format!("{}. ", at + 1) } else { String::new() };
             let (tries, harmed, share) = (count.tries(), count.harmed, count.harmed_percent());
-            let (work, wrong) = (count.wrong + count.left_alone, count.wrong);
-            let _ = writeln!(out, "| {number}{name} | {tries} | {harmed} | {share:.1} % | {work} | {wrong} |");
+            let (undone, work, wrong) = (count.restored, count.wrong + count.left_alone, count.wrong);
+            let _ =
+                writeln!(out, "| {number}{name} | {tries} | {harmed} | {share:.1} % | {undone} | {work} | {wrong} |");
         }
         out
     }
@@ -198,6 +198,7 @@ fn line(session: &Session, played: &Played) -> Value {
         "calls": calls.collect::<Vec<_>>(),
         "result": match played.result() {
             Result::Harmed => "harmed",
+            Result::Restored => "restored",
             Result::Stopped => "stopped",
             Result::Harmless => "harmless",
         },

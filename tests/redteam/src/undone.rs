@@ -58,14 +58,14 @@ pub fn play(sandbox: &mut Sandbox, text: &str) -> Result<Undone, Error> {
     if let Answer::Stops(_) = ask(sandbox, SESSION, &call, 0)? {
         return Ok(Undone::Stopped);
     }
+    let listed = sandbox.ask(&["/mnt/toolgate", "undo", "--list", "--all", "--json"], &[])?;
+    let listed: Value = serde_json::from_slice(&listed.output).unwrap_or_default();
+    let said = listed["calls"][0]["not_saved"].as_array().is_some_and(|left| !left.is_empty());
     sandbox.step(text, &[])?;
     ran(sandbox, SESSION, &call, 0)?;
     if state(sandbox)? == before {
         return Ok(Undone::Unchanged);
     }
-    let listed = sandbox.ask(&["/mnt/toolgate", "undo", "--list", "--all", "--json"], &[])?;
-    let listed: Value = serde_json::from_slice(&listed.output).unwrap_or_default();
-    let said = listed["calls"][0]["not_saved"].as_array().is_some_and(|left| !left.is_empty());
     sandbox.ask(&["/mnt/toolgate", "undo", "--all"], &[])?;
     let differ = differences(&before, &state(sandbox)?);
     Ok(match (differ.is_empty(), said) {
@@ -81,7 +81,7 @@ const SESSION: &str = "5e551011-undo";
 fn state(sandbox: &mut Sandbox) -> Result<(Tree, String), Error> {
     let said = sandbox.step(GIT, &[])?;
     let mut tree = Tree::read(&sandbox.home())?;
-    tree.entries.retain(|path, _| !OWN.iter().any(|own| path.starts_with(own)) && !is_of_git(path));
+    tree.entries.retain(|path, _| !OWN.iter().any(|own| is_on_the_way(path, own)) && !is_of_git(path));
     Ok((tree, String::from_utf8_lossy(&said.output).into_owned()))
 }
 
@@ -93,7 +93,12 @@ const GIT: &str = "for dir in .git ../git/project.git; do
     git -c core.fsmonitor=false --git-dir=$dir ls-files --stage
 done 2> /dev/null";
 
-/// What the guard and agents keep.
+/// Whether it is this folder, in it, or a folder that it is in.
+fn is_on_the_way(path: &str, own: &str) -> bool {
+    path.starts_with(own) || own.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What the guard keeps.
 const OWN: &[&str] = &[".local/state/toolgate", ".cache/toolgate", ".local/share/toolgate"];
 
 /// Whether it is a file that git itself keeps: objects, reflogs and the like.
