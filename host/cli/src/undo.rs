@@ -220,7 +220,9 @@ fn chosen(
         return found.map_err(|error| Failure::new(exit::NO_INPUT, error.to_string()));
     }
     let ids = store.ids().map_err(failed)?;
-    let mut open = ids.iter().filter_map(|id| Listed::read(store, id)).filter(|one| one.is_in(folder) && one.is_open());
+    let all = ids.iter().filter_map(|id| Listed::read(store, id)).filter(|one| one.is_in(folder) && one.is_open());
+    // What was asked about and followed by another call did not run, or its end would have been reported.
+    let mut open = all.enumerate().filter(|(at, one)| *at == 0 || one.after.is_some()).map(|(_, one)| one);
     let last = open.find(|one| one.changed(files)).ok_or_else(|| nothing(arguments))?;
     if !arguments.turn && !arguments.session {
         return Ok(vec![last.entry.id]);
@@ -255,7 +257,7 @@ fn list_one(out: &mut dyn Write, one: &Listed) -> std::io::Result<()> {
     let state = match (&one.undone, &one.after) {
         (Some(by), _) => format!("undone by {by}"),
         (None, Some(after)) => changes(after),
-        (None, None) => "its end was not reported".to_owned(),
+        (None, None) => "its end was not reported: it did not run, or was broken off".to_owned(),
     };
     writeln!(out, "{BOLD}{}{BOLD:#}  {}  {} {summary}", one.entry.id, time(&one.entry), plain(&call.agent))?;
     writeln!(out, "  {DIM}{state}{DIM:#}")?;

@@ -423,7 +423,10 @@ fn the_verdict_is_the_same_either_way() {
 /// An answer without the id of the denial, which is another one each time.
 fn without_id(answer: &str) -> String {
     let id = answer.split_once(" Denial ").and_then(|(_, rest)| rest.get(..8));
-    id.map_or_else(|| answer.to_owned(), |id| answer.replace(id, "ID"))
+    let answer = id.map_or_else(|| answer.to_owned(), |id| answer.replace(id, "ID"));
+    // So has what is saved.
+    let saved = answer.split_once("toolgate undo ").and_then(|(_, rest)| rest.get(..25)).map(str::to_owned);
+    saved.map_or_else(|| answer.clone(), |saved| answer.replace(&saved, "ID"))
 }
 
 /// A shim's host: what is written to it, and what comes back.

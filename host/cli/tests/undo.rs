@@ -239,6 +239,20 @@ fn file_tools_and_several_calls_are_undone() {
     assert!(text(&project.undo(&["--list"])).contains("undone by"), "{id}");
 }
 
+/// A question that was answered with no is a call that never ran: it is in nobody's way.
+#[test]
+fn a_call_that_did_not_run_is_passed_over() {
+    let project = Project::new();
+    let before = project.state();
+    project.call("1", "echo other > b");
+    let said = project.call("2", "rm -rf ~/project");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
+    project.call("3", "echo more >> b");
+    let output = project.undo(&["--session"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert_eq!(project.state(), before);
+}
+
 #[test]
 fn what_somebody_changed_since_is_named_and_left() {
     let project = Project::new();

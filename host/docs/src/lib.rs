@@ -70,7 +70,9 @@ pub fn versions(folder: &Path) -> Result<Vec<Version>, String> {
     let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
     let mut folders: Vec<_> = entries.map_err(unreadable)?.iter().map(std::fs::DirEntry::path).collect();
-    folders.retain(|path| path.is_dir());
+    // Others are packages of their own, which describe themselves.
+    let is_version = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"v"));
+    folders.retain(|path| path.is_dir() && is_version(path));
     let versions: Result<Vec<_>, _> = folders.iter().map(|path| Version::read(path)).collect();
     let mut versions = versions?;
     versions.sort_by(|one, other| {

@@ -60,7 +60,8 @@ pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Resul
         .args(run.arguments)
         .env_clear()
         .env("HOME", run.home)
-        .env("PATH", "/usr/bin:/bin")
+        // Without git, which is asked about worktrees before programs run whose changes are not known: no other process is traced.
+        .env("PATH", "/nonexistent")
         // All of it is to be in this process.
         .env("TOOLGATE_NO_SERVE", "1")
         .current_dir(run.home)

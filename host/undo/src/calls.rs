@@ -535,11 +535,14 @@ impl Pending {
     }
 }
 
-/// The files that are removed, or are in a folder that is.
+/// The files that are removed, or are in a folder that is. Those of git itself are nobody's work.
 fn removed_files<'a>(items: &'a [Item], removed: &HashSet<PathBuf>) -> Vec<&'a Path> {
-    let files =
-        items.iter().filter(|item| matches!(item.before.kind, Kind::File { .. })).map(|item| item.path.as_path());
-    files.filter(|path| path.ancestors().any(|path| removed.contains(path))).collect()
+    let files = items.iter().filter(|item| matches!(item.before.kind, Kind::File { .. }));
+    files.map(|item| item.path.as_path()).filter(|path| is_removed(path, removed)).collect()
+}
+
+fn is_removed(path: &Path, removed: &HashSet<PathBuf>) -> bool {
+    path.ancestors().any(|path| removed.contains(path)) && !path.components().any(|part| part.as_os_str() == ".git")
 }
 
 /// How many of these files are not in the last commit of their repository as they are; none if that is not known soon.
@@ -583,7 +586,7 @@ fn summary(id: &str, items: &[Item], removed: &HashSet<PathBuf>, left_out: &[Lef
             saved.files += 1;
             saved.bytes += length;
         }
-        if item.path.as_path().ancestors().any(|path| removed.contains(path)) {
+        if is_removed(item.path.as_path(), removed) {
             saved.removed.0 += 1;
             saved.removed.1 += length;
         }

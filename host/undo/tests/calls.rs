@@ -408,6 +408,7 @@ fn what_is_at_stake_is_counted() {
         ("a untracked", (2, 13), Some(1)),
         ("a b src untracked", (4, 42), Some(3)),
         ("nothing", (0, 0), None),
+        (".git", (0, 0), None),
     ];
     let scratch = Scratch::new(REPOSITORY);
     for (paths, removed, uncommitted) in cases {
