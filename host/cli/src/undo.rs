@@ -38,8 +38,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Args)]
 #[command(after_help = "\
-Before a call runs, Toolgate saves what the call changes: files, what git would lose, and before a
-program whose changes are not known the workspace as git sees it. `toolgate undo` puts it back.
+Before a call runs, Toolgate saves the files that it changes, commits and stashes that git would lose,
+and before a program with unknown changes the worktree as git sees it. `toolgate undo` restores them.
 
 A file that was changed after the call is a conflict: it is named and left as it is, unless --force
 is given. What the call made is removed only if it is unchanged. An undo is a call of its own, which
@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
-    /// Only these files, and what is below these folders
+    /// Only these files and folders
     #[arg(value_name = "FILE", last = true)]
     files: Vec<PathBuf>,
 
@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     dry_run: bool,
 
-    /// Also put back what was changed after the call
+    /// Also restore files that were changed after the call
     #[arg(long)]
     force: bool,
 
@@ -100,7 +100,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = dirs::folder(None)?;
     let limits = Limits { wait: PATIENCE, ..Limits::DEFAULT };
-    let nowhere = || Failure::new(exit::NO_INPUT, "it is not known where saved calls are; set HOME");
+    let nowhere = || Failure::new(exit::NO_INPUT, "the folder of saved calls is unknown; set HOME");
     let calls = saving::calls_within(limits).ok_or_else(nowhere)?;
     let store = calls.store().map_err(failed)?;
     let folder = (!arguments.all).then(|| PathBuf::from(&cwd));
@@ -384,7 +384,7 @@ fn remarks(out: &mut dyn Write, conflicts: &[String], left_out: &[String]) -> st
         writeln!(out, "{YELLOW}conflict{YELLOW:#}  {}", plain(line))?;
     }
     if !conflicts.is_empty() {
-        writeln!(out, "Conflicts are left as they are; --force puts back what was there before.")?;
+        writeln!(out, "Conflicts are left as they are; --force restores them as well.")?;
     }
     left_out.iter().try_for_each(|line| writeln!(out, "{DIM}not saved{DIM:#} {}", plain(line)))
 }

@@ -190,7 +190,7 @@ async fn withheld(evaluator: &Evaluator, question: &Question, pending: &Pending)
     match evaluator.judge(&asked).await {
         Ok(judged) => judged.withheld,
         Err(error) => {
-            tracing::warn!(error, "it is not known which files may be copied");
+            tracing::warn!(error, "the files that may be copied are unknown");
             None
         }
     }
@@ -209,7 +209,7 @@ pub(crate) async fn after(agent: &str, scene: &SessionContext, call: &ToolCall) 
     let Some(calls) = calls().filter(|_| !scene.session.is_empty()) else { return };
     let (agent, session, call) = (agent.to_owned(), scene.session.clone(), name_of(call));
     if let Err(error) = off_thread(move || calls.finish(&agent, &session, &call)).await {
-        tracing::warn!(error, "what a call left is not known");
+        tracing::warn!(error, "the changes of a call are unknown");
     }
 }
 
@@ -230,7 +230,7 @@ pub(crate) async fn forget(saved: &SavedCall) {
         None => Ok(()),
     });
     if let Err(error) = forgotten.await {
-        tracing::warn!(error, "what was saved of a call that does not run is left");
+        tracing::warn!(error, "saved files of a call that does not run are left");
     }
 }
 

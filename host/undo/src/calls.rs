@@ -256,7 +256,7 @@ impl Calls {
                 Some(known.map(state).collect())
             }
             Err(error) => {
-                tracing::warn!(%error, root = %root.display(), "what a call left is not known");
+                tracing::warn!(%error, root = %root.display(), "the changes of a call are unknown");
                 None
             }
         }
@@ -293,7 +293,7 @@ fn unseen(root: &Path, until: Instant) -> Vec<Change> {
         Ok::<_, UndoError>(said)
     };
     let said = ask().unwrap_or_else(|error| {
-        tracing::debug!(%error, root = %root.display(), "which files git does not show is not known");
+        tracing::debug!(%error, root = %root.display(), "ignored files that git tracks are unknown");
         Vec::new()
     });
     let change = |name: &[u8]| {
@@ -344,7 +344,7 @@ impl Places {
         for one in changes.iter().flat_map(|one| &one.git) {
             let folder = one.folder.as_deref().map_or(here, Path::new);
             if one.folder.is_none() {
-                touched.leave_out(None, format!("a repository that is not known, which git {} changes", one.command));
+                touched.leave_out(None, format!("an unknown repository, which git {} changes", one.command));
             }
             let makes_one = matches!(one.command.as_str(), "init" | "clone");
             if !touched.repository(folder) && !makes_one {

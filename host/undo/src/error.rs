@@ -72,7 +72,7 @@ pub enum UndoError {
     #[error("nothing was saved yet")]
     Empty,
     /// There is no entry of this name.
-    #[error("nothing was saved under `{0}`: `toolgate undo --list` shows what was")]
+    #[error("there is no saved call `{0}`; `toolgate undo --list` shows them")]
     NoEntry(String),
     /// A short form stands for several entries.
     #[error("`{prefix}` stands for {count} entries: write more of the name")]

@@ -79,7 +79,7 @@ pub fn survey(changes: &[Change], limits: &Limits, until: Instant) -> Survey {
     let mut surveyor = Surveyor::new(limits, until);
     for change in changes {
         match &change.path {
-            None => surveyor.leave_out(None, "a path that is not known"),
+            None => surveyor.leave_out(None, "an unknown path"),
             Some(path) => surveyor.change(Path::new(path), change.kind, change.recursive),
         }
     }
@@ -251,7 +251,7 @@ impl<'a> Surveyor<'a> {
             let (names, mut whole) = match listed(&folder, most) {
                 Ok(listed) => listed,
                 Err(error) => {
-                    self.leave_out(Some(&folder), &format!("what is in it: {}", phrase(error)));
+                    self.leave_out(Some(&folder), &format!("its content: {}", phrase(error)));
                     continue;
                 }
             };
@@ -455,7 +455,7 @@ impl Capturer<'_> {
         }
         let path = looked.path.as_path();
         if self.store.as_ref().is_some_and(|store| path.starts_with(store)) {
-            return Err(Unsaved { why: "it is what was saved before".to_owned(), counted: true });
+            return Err(Unsaved { why: "it was saved before".to_owned(), counted: true });
         }
         match self.content(path, looked.found.as_ref()) {
             Ok(Some(saved)) => Ok(saved),

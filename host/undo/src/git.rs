@@ -437,7 +437,7 @@ impl<'a> Repository<'a> {
         let mut variables = users();
         variables.push(("GIT_DIR", git_dir.into()));
         let found = Self::asked(git, git_dir, &variables, until)?;
-        let found = found.ok_or_else(|| UndoError::Git(format!("{} is no repository", git_dir.display())))?;
+        let found = found.ok_or_else(|| UndoError::Git(format!("{} is not a repository", git_dir.display())))?;
         Ok(Repository { worktree: worktree.map(Path::to_path_buf), ..found })
     }
 

@@ -304,9 +304,7 @@ fn commit(repository: &Repository<'_>, tree: &str, parents: &[String]) -> Result
     let parents: Vec<String> = parents.iter().map(|id| format!("parent {id}\n")).collect();
     let parents = parents.concat();
     let who = format!("{name} <{address}> 0 +0000");
-    let text = format!(
-        "tree {tree}\n{parents}author {who}\ncommitter {who}\n\nKept by Toolgate so that a call can be undone\n"
-    );
+    let text = format!("tree {tree}\n{parents}author {who}\ncommitter {who}\n\nKept by Toolgate for undo\n");
     let id = repository.ask(&["hash-object", "-t", "commit", "-w", "--stdin"], text.into_bytes())?;
     Ok(String::from_utf8_lossy(&id).trim().to_owned())
 }
@@ -386,7 +384,7 @@ impl Step {
             Step::Ref { name, then: Some(then), .. } => format!("{} goes back to {}", brief(name), short(then)),
             Step::Head { then, .. } => format!("HEAD goes back to {}", short(then)),
             Step::Stash { now, then } => format!("the stash has {} entries again, not {}", then.len(), now.len()),
-            Step::Index { then: Some(_), .. } => "what is staged is as before".to_owned(),
+            Step::Index { then: Some(_), .. } => "the index is as before".to_owned(),
             Step::Index { then: None, .. } => "nothing is staged".to_owned(),
         }
     }
@@ -431,7 +429,7 @@ pub fn plan(before: &History, after: Option<&History>, now: &History, force: boo
     if then != now.stash {
         plan.steps.push(Step::Stash { now: now.stash.clone(), then });
     }
-    if plan.goes_back(&before.index, &after.index, &now.index, "what is staged was changed since") {
+    if plan.goes_back(&before.index, &after.index, &now.index, "the index was changed since") {
         plan.steps.push(Step::Index { now: now.index.clone(), then: before.index.clone() });
     }
     plan
@@ -850,7 +848,7 @@ mod tests {
         let before = scratch.save();
         scratch.shell(&format!("git reset -q --hard; {GONE}"));
         let plan = plan(&before, None, &scratch.look(), false);
-        assert_eq!(plan.described(), ["what is staged is as before"]);
+        assert_eq!(plan.described(), ["the index is as before"]);
         assert_eq!(scratch.apply(&plan), [""; 0]);
         assert_eq!(scratch.seen(), seen);
         assert!(seen[3].contains(" 3\tone"), "{seen:?}");
@@ -959,7 +957,7 @@ mod tests {
             "tag t is made again at 2222222222",
             "HEAD goes back to branch a",
             "the stash has 2 entries again, not 1",
-            "what is staged is as before",
+            "the index is as before",
         ];
         let found = plan(&before, None, &now, false);
         assert_eq!((found.described(), found.folder()), (expected.map(str::to_owned).to_vec(), Path::new("/r")));
@@ -974,10 +972,10 @@ mod tests {
             ("git switch -q side", &["HEAD goes back to branch main: git: it was changed meanwhile"]),
             (
                 "echo x >three; git stash -q -u",
-                &["the stash has 3 entries again, not 0: git: it was", "what is staged is as before: git: it was"],
+                &["the stash has 3 entries again, not 0: git: it was", "the index is as before: git: it was"],
             ),
-            ("git add -A", &["what is staged is as before: git: it was changed meanwhile"]),
-            ("touch .git/index.lock", &["what is staged is as before: git: "]),
+            ("git add -A", &["the index is as before: git: it was changed meanwhile"]),
+            ("touch .git/index.lock", &["the index is as before: git: "]),
         ];
         for (meanwhile, expected) in cases {
             let scratch = Scratch::full();

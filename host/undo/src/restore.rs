@@ -255,12 +255,12 @@ fn changed_since(now: &State, target: &Target) -> Option<&'static str> {
     let Some(expected) = known else {
         // If there is nothing, or only its mode differs, no content is lost.
         let harmless = now.is_absent() || is_same_kind(now, &target.want);
-        return (!harmless).then_some("it is not known what the call left there");
+        return (!harmless).then_some("its state after the call is unknown");
     };
     // What nobody read afterwards was too large, and cannot have been saved before it is undone either.
     let unread = matches!(expected.kind, Kind::File { content: None, .. }) && !is_same_kind(now, &target.want);
     if unread && is_same(now, expected) {
-        return Some("it is too large to be saved first, and would be gone for good");
+        return Some("it is too large to be saved first, and would be lost");
     }
     if is_same(now, expected) || is_same(now, &target.want) {
         return None;

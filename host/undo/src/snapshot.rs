@@ -316,7 +316,7 @@ fn within(found: &Found, theirs: Option<&Repository<'_>>, limits: &Limits) -> Re
 fn refuse(root: &Path, home: Option<&Path>) -> Result<(), UndoError> {
     let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_path_buf()));
     if root.parent().is_none() || home.is_some_and(|home| home.starts_with(root)) {
-        return Err(UndoError::Git(format!("{} is no folder of one project", root.display())));
+        return Err(UndoError::Git(format!("{} is not a folder of one project", root.display())));
     }
     Ok(())
 }
@@ -368,7 +368,7 @@ impl Own {
     /// The git folder of a snapshot, as it is.
     fn of(git: &Git, store_folder: &Path, snapshot: &Snapshot, until: Instant) -> Result<Self, UndoError> {
         if !is_id(&snapshot.tree) {
-            return Err(UndoError::Git(format!("{:?} is no tree", snapshot.tree)));
+            return Err(UndoError::Git(format!("{:?} is not a tree", snapshot.tree)));
         }
         let root = snapshot.root.as_path();
         let folder = gits(store_folder).join(name(root, format_of(&snapshot.tree)));
@@ -709,7 +709,7 @@ fn turn(folder: &Folder, until: Instant) -> Result<File, UndoError> {
 /// One line that git says.
 fn line(said: Vec<u8>) -> Result<String, UndoError> {
     let line = String::from_utf8_lossy(&said).trim().to_owned();
-    if is_id(&line) { Ok(line) } else { Err(UndoError::Git("it says no id".to_owned())) }
+    if is_id(&line) { Ok(line) } else { Err(UndoError::Git("it has no id".to_owned())) }
 }
 
 /// A path that is not as it was in a snapshot.
@@ -789,7 +789,7 @@ pub fn blobs(
         return Ok(Vec::new());
     };
     if let Some(odd) = ids.iter().find(|id| !is_id(id)) {
-        return Err(UndoError::Git(format!("{odd:?} is no object")));
+        return Err(UndoError::Git(format!("{odd:?} is not an object")));
     }
     let snapshot = Snapshot { root: root.into(), tree: first.clone() };
     let own = Own::of(git, store_folder, &snapshot, until)?;

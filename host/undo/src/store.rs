@@ -521,7 +521,7 @@ mod tests {
             items: vec![item("/w/file", file), item("/w/link", link), item("/w/none", State::ABSENT)],
             histories: vec![history],
             snapshots: vec![Snapshot { root: PathBytes("/w".into()), tree: object }],
-            left_out: vec![LeftOut { path: None, why: "a path that is not known".to_owned() }],
+            left_out: vec![LeftOut { path: None, why: "an unknown path".to_owned() }],
             recoverable: false,
             undoes: Vec::new(),
         }
@@ -568,9 +568,9 @@ mod tests {
             (three.as_str(), Ok(three.as_str())),
             (&three[..11], Ok(&three)),
             (&three[..8], Err("stands for 3 entries")),
-            ("", Err("nothing was saved under")),
-            ("../", Err("nothing was saved under")),
-            ("zz", Err("nothing was saved under")),
+            ("", Err("there is no saved call")),
+            ("../", Err("there is no saved call")),
+            ("zz", Err("there is no saved call")),
         ];
         for (prefix, expected) in cases {
             match (store.find(prefix), expected) {
@@ -634,7 +634,7 @@ mod tests {
         let cases = [
             ("/schema", json!(2), "it is of format 2"),
             ("/id", json!("01a3185c500-12345678-1234"), "its id is"),
-            ("/time", json!(u64::MAX), "is no time"),
+            ("/time", json!(u64::MAX), "is not a time"),
             ("/time", json!(-1), "invalid value"),
             ("/items/0/path", json!("/w/../etc/passwd"), "is not an absolute path"),
             ("/items/0/path", json!("w/file"), "is not an absolute path"),
@@ -643,13 +643,13 @@ mod tests {
             ("/items/0/path", json!({"hex": "2f772f2e2e2f"}), "is not an absolute path"),
             ("/items/0/path", json!({"hex": "zz"}), "not hexadecimal digits"),
             ("/items/0/path", json!("/w/link"), "is there twice"),
-            ("/items/0/before/content", json!(format!("ab/../{}", "a".repeat(58))), "is no sha256"),
-            ("/items/0/before/content", json!("../../../etc/passwd"), "is no sha256"),
+            ("/items/0/before/content", json!(format!("ab/../{}", "a".repeat(58))), "is not a sha256"),
+            ("/items/0/before/content", json!("../../../etc/passwd"), "is not a sha256"),
             ("/items/0/before/content", json!(null), "has no content"),
-            ("/items/0/before/length", json!(u64::MAX), "is no length"),
+            ("/items/0/before/length", json!(u64::MAX), "is not a length"),
             ("/items/0/before/length", json!(1e300), "invalid type"),
             ("/items/0/before/kind", json!("door"), "unknown variant"),
-            ("/items/0/before/mode", json!(0o100_644), "is no mode"),
+            ("/items/0/before/mode", json!(0o100_644), "is not a mode"),
             ("/items/0/before/modified", json!([0, u32::MAX]), "nanoseconds"),
             ("/items/0/before/attributes", json!([["zz", ""]]), "hexadecimal"),
             ("/items/0/before/attributes", json!([["6100", ""]]), "hexadecimal"),
@@ -664,7 +664,7 @@ mod tests {
             ("/histories/0/refs/0/0", json!("refs/a\n"), "is not the name of a ref"),
             ("/histories/0/refs/0/1", json!("HEAD"), "is not the id of an object"),
             ("/histories/0/stash/0/0", json!("-x"), "is not the id of an object"),
-            ("/histories/0/index", json!("index"), "is no sha256"),
+            ("/histories/0/index", json!("index"), "is not a sha256"),
             ("/snapshots/0/root", json!("w"), "is not an absolute path"),
             ("/snapshots/0/tree", json!("--help"), "is not the id of an object"),
             ("/items", json!("x"), "invalid type"),
@@ -675,7 +675,7 @@ mod tests {
             assert!(error.contains(expected) && error.contains("entry.json is damaged"), "{pointer} {forged}: {error}");
         }
         let error = spoiled(|value| value["undoes"] = json!(["../x"])).expect_err("forged");
-        assert!(error.to_string().contains("is no id"), "{error}");
+        assert!(error.to_string().contains("is not an id"), "{error}");
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl Calls {
         for (path, chain) in targets {
             let Chain { want, source, expected, loose, .. } = chain;
             match chain.broken && !request.force {
-                true => broken.push(Conflict { path, why: "somebody changed it between these calls".to_owned() }),
+                true => broken.push(Conflict { path, why: "it was changed between these calls".to_owned() }),
                 false => whole.push(Target { path, want, source, expected, loose }),
             }
         }
@@ -214,7 +214,7 @@ impl Plan {
         let before = self.files.conflicts.len();
         self.files.refuse(|step| {
             let path = step.target.path.as_path();
-            (!saved.contains(path)).then(|| "what is there now could not be saved first".to_owned())
+            (!saved.contains(path)).then(|| "its present state could not be saved first".to_owned())
         });
         self.conflicts.extend(self.files.conflicts.iter().skip(before).cloned());
         Ok(())
@@ -309,7 +309,7 @@ fn add_touched(
                     true => {
                         "it may have been there before the call, which changed what git ignores: it is never removed"
                     }
-                    false => "it is not known whether the call made it: it is never removed",
+                    false => "it may not be the call's: it is never removed",
                 };
                 let why = why.to_owned();
                 conflicts.push(Conflict { path: one.path.clone(), why });

@@ -331,7 +331,7 @@ fn what_is_not_known_is_restored_if_nothing_is_lost() {
         ("nothing", |_| {}, &[]),
         ("removed", |s| remove(s, "file"), &[]),
         ("mode", |s| s.mode("file", 0o600), &[]),
-        ("written", |s| overwrite(s, "file", "after"), &["it is not known what the call left there"]),
+        ("written", |s| overwrite(s, "file", "after"), &["its state after the call is unknown"]),
     ];
     for (name, does, expected) in cases {
         for unknown in [None, Some(State::UNKNOWN)] {

@@ -23,7 +23,7 @@ type Valid = Result<(), String>;
 pub(super) fn entry(entry: &Entry, id: &str) -> Valid {
     schema(entry.schema)?;
     ensure(entry.id == id && is_id(id), || format!("its id is `{}`", entry.id))?;
-    ensure(entry.time < LATEST, || format!("{} is no time", entry.time))?;
+    ensure(entry.time < LATEST, || format!("{} is not a time", entry.time))?;
     let mut paths = HashSet::new();
     for item in &entry.items {
         ensure(paths.insert(item.path.as_path()), || format!("{} is there twice", item.path.as_path().display()))?;
@@ -31,13 +31,13 @@ pub(super) fn entry(entry: &Entry, id: &str) -> Valid {
     }
     entry.histories.iter().try_for_each(history)?;
     entry.snapshots.iter().try_for_each(snapshot)?;
-    entry.undoes.iter().try_for_each(|id| ensure(is_id(id), || format!("`{id}` is no id")))
+    entry.undoes.iter().try_for_each(|id| ensure(is_id(id), || format!("`{id}` is not an id")))
 }
 
 /// Whether this can be what was there after a call.
 pub(super) fn after(after: &After) -> Valid {
     schema(after.schema)?;
-    ensure(after.time < LATEST, || format!("{} is no time", after.time))?;
+    ensure(after.time < LATEST, || format!("{} is not a time", after.time))?;
     after.states.iter().try_for_each(state)?;
     for (path, made) in &after.made {
         self::path(path)?;
@@ -72,15 +72,15 @@ fn item(item: &Item) -> Valid {
 }
 
 fn state(state: &State) -> Valid {
-    ensure(state.mode <= 0o7777, || format!("{:o} is no mode", state.mode))?;
-    ensure(state.modified.1 < 1_000_000_000, || format!("{} is no number of nanoseconds", state.modified.1))?;
+    ensure(state.mode <= 0o7777, || format!("{:o} is not a mode", state.mode))?;
+    ensure(state.modified.1 < 1_000_000_000, || format!("{} is not a number of nanoseconds", state.modified.1))?;
     for (name, value) in &state.attributes {
         let named = unhex(name).is_some_and(|name| !name.is_empty() && !name.contains(&0));
         ensure(named && unhex(value).is_some(), || "an attribute is not in hexadecimal digits".to_owned())?;
     }
     match &state.kind {
         Kind::File { length, content } => {
-            ensure(i64::try_from(*length).is_ok(), || format!("{length} is no length"))?;
+            ensure(i64::try_from(*length).is_ok(), || format!("{length} is not a length"))?;
             content.as_deref().map_or(Ok(()), digest)
         }
         Kind::Link { target } => ensure(is_target(target.as_path()), || "a link leads nowhere".to_owned()),
@@ -94,7 +94,7 @@ fn is_target(target: &Path) -> bool {
 }
 
 fn digest(text: &str) -> Valid {
-    ensure(is_digest(text), || format!("`{text}` is no sha256"))
+    ensure(is_digest(text), || format!("`{text}` is not a sha256"))
 }
 
 fn history(history: &History) -> Valid {
@@ -117,7 +117,9 @@ fn snapshot(snapshot: &Snapshot) -> Valid {
 }
 
 fn blob(blob: &Blob) -> Valid {
-    ensure([0o100_644, 0o100_755, 0o120_000].contains(&blob.mode), || format!("{:o} is no mode of git's", blob.mode))?;
+    ensure([0o100_644, 0o100_755, 0o120_000].contains(&blob.mode), || {
+        format!("{:o} is not a mode of git's", blob.mode)
+    })?;
     object(&blob.id)
 }
 
