@@ -153,10 +153,11 @@ pub(crate) async fn before(
     let changes = changes.map_err(|error| format!("what the call changes cannot be read: {error}"))?;
     let Some(calls) = calls() else { return Err("there is no folder for it; set HOME".to_owned()) };
     let is_recoverable = is_recoverable(judged, &changes, call);
+    let cwd = call.cwd.clone();
     let call = call_ref(&question.agent, &question.scene, call, turn);
     let pending = off_thread(move || calls.look(&changes, call)).await?;
     let Some(pending) = pending else { return Ok(None) };
-    let withheld = withheld(evaluator, question, &pending).await;
+    let withheld = withheld(evaluator, question, cwd, &pending).await;
     let asked = matches!(judged.verdict.decision, Decision::Ask(_));
     let pending = pending.for_a_question(asked).for_a_recoverable_call(is_recoverable);
     let saved = off_thread(move || pending.save(withheld.as_deref(), SystemTime::now())).await?;
@@ -181,12 +182,14 @@ fn may_run(verdict: &Verdict) -> bool {
 }
 
 /// Which of the files the rules keep from being read. None if that is not known: then nothing is copied.
-async fn withheld(evaluator: &Evaluator, question: &Question, pending: &Pending) -> Option<Vec<bool>> {
+async fn withheld(evaluator: &Evaluator, question: &Question, cwd: String, pending: &Pending) -> Option<Vec<bool>> {
     let paths = pending.paths();
     if paths.is_empty() {
         return Some(Vec::new());
     }
-    let asked = Question { call: None, paths, ..question.clone() };
+    // By the rules of where the call is, which need not be where the agent is.
+    let scene = SessionContext { cwd, ..question.scene.clone() };
+    let asked = Question { scene, call: None, paths, ..question.clone() };
     match evaluator.judge(&asked).await {
         Ok(judged) => judged.withheld,
         Err(error) => {

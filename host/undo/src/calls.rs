@@ -97,7 +97,7 @@ impl Calls {
         let mut paths: Vec<_> = changes.iter().flat_map(|one| one.paths.iter().cloned()).collect();
         paths.extend(settings(changes));
         let until = Instant::now() + self.limits.wait;
-        let touched = Places::of(changes, &call);
+        let mut touched = Places::of(changes, &call);
         if paths.is_empty() && touched.is_nothing() {
             return Ok(None);
         }
@@ -105,9 +105,19 @@ impl Calls {
         let hold = store.hold()?;
         store.room(&self.limits)?;
         let removed = removed(&paths);
-        paths.extend(touched.workspaces.iter().flat_map(|root| unseen(root, until)));
+        let mut workspaces = Vec::new();
+        for root in std::mem::take(&mut touched.workspaces) {
+            match Git::find(&root).and_then(|git| Beside::of(git, root.clone(), until)) {
+                Ok(beside) => {
+                    paths.extend(beside.unseen.iter().map(|path| beside_snapshot(path)));
+                    workspaces.push(beside);
+                }
+                // What is not known of it may be changed as well.
+                Err(error) => touched.leave_out(Some(&root), error.to_string()),
+            }
+        }
         let survey = files::survey(&paths, &self.limits, until);
-        let survey = Surveyed { survey, removed, undoes: Vec::new() };
+        let survey = Surveyed { survey, removed, workspaces, undoes: Vec::new() };
         self.pending(store, hold, call, survey, touched, until).map(Some)
     }
 
@@ -128,7 +138,8 @@ impl Calls {
         store.room(&self.limits)?;
         let survey = files::survey_paths(paths, &self.limits, until);
         let places = Places { workspaces: Vec::new(), repositories, left_out: Vec::new() };
-        self.pending(store, hold, call, Surveyed { survey, removed: HashSet::new(), undoes }, places, until)
+        let (removed, workspaces) = (HashSet::new(), Vec::new());
+        self.pending(store, hold, call, Surveyed { survey, removed, workspaces, undoes }, places, until)
     }
 
     fn pending(
@@ -140,7 +151,7 @@ impl Calls {
         places: Places,
         until: Instant,
     ) -> Result<Pending, UndoError> {
-        let Surveyed { survey, removed, undoes } = surveyed;
+        let Surveyed { survey, removed, workspaces, undoes } = surveyed;
         let mut pending = Pending {
             store,
             hold,
@@ -157,7 +168,7 @@ impl Calls {
             recoverable: false,
             until,
         };
-        pending.look_at_workspaces(&places.workspaces);
+        pending.look_at_workspaces(workspaces);
         Ok(pending)
     }
 
@@ -270,6 +281,7 @@ const RECENT: usize = 64;
 struct Surveyed {
     survey: Survey,
     removed: HashSet<PathBuf>,
+    workspaces: Vec<Beside>,
     undoes: Vec<String>,
 }
 
@@ -279,40 +291,46 @@ fn removed(paths: &[Change]) -> HashSet<PathBuf> {
     paths.iter().filter(|one| removes(one.kind)).filter_map(|one| one.path.clone()).map(PathBuf::from).collect()
 }
 
-/// Files that a snapshot does not see, though git may overwrite them: tracked ones that are ignored, and those that the last
-/// commit has and the index has not.
-fn unseen(root: &Path, until: Instant) -> Vec<Change> {
-    let ask = || {
-        let git = Git::find(root)?;
-        let Some(repository) = Repository::of(&git, root, until)? else { return Ok(Vec::new()) };
-        let mut said = repository.ask_in(root, &["ls-files", "-c", "-i", "--exclude-standard", "-z"], Vec::new())?;
-        if repository.try_ask(&["rev-parse", "-q", "--verify", "HEAD"], Vec::new())?.status == Some(0) {
-            let gone = ["diff-index", "--cached", "--diff-filter=D", "--name-only", "-z", "HEAD"];
-            said.extend(repository.ask_in(root, &gone, Vec::new())?);
-        }
-        Ok::<_, UndoError>(said)
-    };
-    let said = ask().unwrap_or_else(|error| {
-        tracing::debug!(%error, root = %root.display(), "ignored files that git tracks are unknown");
-        Vec::new()
-    });
-    let change = |name: &[u8]| {
-        let path = root.join(OsStr::from_bytes(name)).to_str().map(str::to_owned);
-        Change { path, kind: ChangeKind::Write, certain: false, recursive: false }
-    };
-    git::parts(&said).map(change).collect()
+/// What has to be known of a worktree beside a snapshot of it.
+struct Beside {
+    git: Git,
+    root: PathBuf,
+    /// Files that a snapshot does not see, though git may overwrite them: tracked ones that are ignored, and those that the last
+    /// commit has and the index has not.
+    unseen: Vec<PathBuf>,
+    /// What is in the index and not as it is in the last commit. A snapshot takes it over as it is.
+    staged: Vec<PathBuf>,
 }
 
-/// What is in the index and not as it is in the last commit. A snapshot takes it over as it is.
-fn staged(root: &Path, until: Instant) -> Result<Vec<PathBuf>, UndoError> {
-    let git = Git::find(root)?;
-    let Some(repository) = Repository::of(&git, root, until)? else { return Ok(Vec::new()) };
-    let has_commit = repository.try_ask(&["rev-parse", "-q", "--verify", "HEAD"], Vec::new())?.status == Some(0);
-    let said = match has_commit {
-        true => repository.ask_in(root, &["diff-index", "--cached", "--name-only", "-z", "HEAD"], Vec::new())?,
-        false => repository.ask_in(root, &["ls-files", "-z"], Vec::new())?,
-    };
-    Ok(git::parts(&said).map(|name| root.join(OsStr::from_bytes(name))).collect())
+impl Beside {
+    fn of(git: Git, root: PathBuf, until: Instant) -> Result<Self, UndoError> {
+        let (mut unseen, mut staged) = (Vec::new(), Vec::new());
+        if let Some(repository) = Repository::of(&git, &root, until)? {
+            let path = |name: &[u8]| root.join(OsStr::from_bytes(name));
+            let ignored =
+                repository.ask_in(&root, &["ls-files", "-c", "-i", "--exclude-standard", "-z"], Vec::new())?;
+            unseen.extend(git::parts(&ignored).map(path));
+            if repository.try_ask(&["rev-parse", "-q", "--verify", "HEAD"], Vec::new())?.status == Some(0) {
+                let asked = ["diff-index", "--cached", "--no-renames", "--name-status", "-z", "HEAD"];
+                let said = repository.ask_in(&root, &asked, Vec::new())?;
+                let mut parts = git::parts(&said);
+                while let (Some(status), Some(name)) = (parts.next(), parts.next()) {
+                    let list = if status == b"D" { &mut unseen } else { &mut staged };
+                    list.push(path(name));
+                }
+            } else {
+                let said = repository.ask_in(&root, &["ls-files", "-z"], Vec::new())?;
+                staged.extend(git::parts(&said).map(path));
+            }
+        }
+        Ok(Beside { git, root, unseen, staged })
+    }
+}
+
+/// A file that is saved beside a snapshot. One whose name is not UTF-8 is unknown.
+fn beside_snapshot(path: &Path) -> Change {
+    let path = path.to_str().map(str::to_owned);
+    Change { path, kind: ChangeKind::Write, certain: false, recursive: false }
 }
 
 /// The files with a repository's settings that git commands change besides refs: `branch -D` removes those of the branch.
@@ -418,28 +436,14 @@ pub fn worktree_of(folder: &Path) -> Option<PathBuf> {
 }
 
 impl Pending {
-    fn look_at_workspaces(&mut self, roots: &[PathBuf]) {
-        for root in roots {
-            match self.workspace(root) {
-                Ok(pending) => self.workspaces.push(pending),
-                Err(error) => self.leave_out(Some(root), error.to_string()),
+    fn look_at_workspaces(&mut self, workspaces: Vec<Beside>) {
+        for Beside { git, root, staged, .. } in workspaces {
+            match snapshot::survey(&git, self.store.folder(), &root, &self.limits, self.until) {
+                Ok(pending) => self.workspaces.push((pending, staged)),
+                Err(error) => self.leave_out(Some(&root), error.to_string()),
             }
+            self.git = Some(git);
         }
-    }
-
-    fn workspace(&mut self, root: &Path) -> Result<(snapshot::Pending, Vec<PathBuf>), UndoError> {
-        let git = self.git(root)?;
-        let staged = staged(root, self.until)?;
-        Ok((snapshot::survey(&git, self.store.folder(), root, &self.limits, self.until)?, staged))
-    }
-
-    fn git(&mut self, outside: &Path) -> Result<Git, UndoError> {
-        if let Some(git) = &self.git {
-            return Ok(git.clone());
-        }
-        let git = Git::find(outside)?;
-        self.git = Some(git.clone());
-        Ok(git)
     }
 
     fn leave_out(&mut self, path: Option<&Path>, why: String) {

@@ -119,8 +119,19 @@ impl Calls {
             conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), until)?);
             for (place, before) in entry.histories.iter().enumerate() {
                 let left = after.as_ref().and_then(|after| after.histories.get(place).cloned().flatten());
-                let known = histories.entry(before.git_dir.clone()).or_insert_with(|| (before.clone(), left));
-                known.0 = before.clone();
+                match histories.get_mut(&before.git_dir) {
+                    None => drop(histories.insert(before.git_dir.clone(), (before.clone(), left))),
+                    Some(newer) => {
+                        // What others did between the two would go with them.
+                        let goes_on = left.is_some_and(|left| is_same_history(&left, &newer.0));
+                        if goes_on || request.force || is_same_history(before, &newer.0) {
+                            newer.0 = before.clone();
+                        } else {
+                            let why = "it was changed between these calls".to_owned();
+                            conflicts.push(Conflict { path: before.git_dir.clone(), why });
+                        }
+                    }
+                }
             }
             entries.push(entry);
         }
@@ -255,6 +266,11 @@ impl std::fmt::Display for Conflict {
 
 /// The agent of an undo.
 pub const OWN: &str = "toolgate";
+
+/// Whether refs, `HEAD` and stash are the same. Git writes an index also where it changes nothing in it.
+fn is_same_history(one: &History, other: &History) -> bool {
+    (&one.head, &one.refs, &one.stash) == (&other.head, &other.refs, &other.stash)
+}
 
 fn is_asked(path: &Path, only: &[PathBuf]) -> bool {
     only.is_empty() || only.iter().any(|asked| path.starts_with(asked))

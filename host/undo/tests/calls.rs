@@ -346,6 +346,22 @@ fn several_calls_are_undone_together_and_one_file_alone() {
 }
 
 #[test]
+fn commits_between_two_calls_are_not_lost_with_them() {
+    for (between, conflicts) in [("git commit -qam mine", 1), ("true", 0)] {
+        let scratch = Scratch::new(REPOSITORY);
+        let first = scratch.call("1", scratch.git("branch"), "git branch -q -D topic");
+        scratch.run(between);
+        let second = scratch.call("2", scratch.git("commit"), "git commit -q --allow-empty -m theirs");
+        let (_, found) = scratch.undo(&[&first, &second], false);
+        assert_eq!(found.iter().filter(|one| one.contains("between these calls")).count(), conflicts, "{found:?}");
+        let log = scratch.tree().remove(Path::new("git rev-parse HEAD")).expect("a commit").1;
+        scratch.run(&format!("git log --format=%s {} > ../log", log.trim()));
+        let log = std::fs::read_to_string(scratch.root().join("../log")).expect("the log");
+        assert_eq!((log.contains("mine"), log.contains("theirs")), (conflicts == 1, false), "{log}");
+    }
+}
+
+#[test]
 fn a_call_whose_end_is_not_known_needs_force_for_what_is_there() {
     let scratch = Scratch::new(FILES);
     let before = scratch.tree();
