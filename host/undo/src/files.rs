@@ -20,9 +20,9 @@ use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::Limits;
-use crate::at::{Found, Look, Place, bounded_attributes, is_plain, listed, look};
 use crate::error::{UndoError, grouped, phrase, size};
 use crate::model::{Change, ChangeKind, Item, Kind, LeftOut, PathBytes, State};
+use crate::nofollow::{Found, Look, Place, bounded_attributes, is_plain, listed, look};
 use crate::objects::Objects;
 
 /// How many links are followed from one to the next, as by Linux.

@@ -7,6 +7,7 @@
 //! | [`objects`] | contents of files, by their sha256 | whose they are |
 //! | [`store`] | the entries of calls in the user's state folder | what is in them |
 //! | [`files`] | what is at a path and below, and saving it | which paths |
+//! | `nofollow` | files and folders, opened and changed without passing a link | which |
 //! | [`git`] | git itself, run as against a hostile repository | what for |
 //! | [`snapshot`] | a workspace as git sees it, in an object folder of our own | files that git ignores |
 //! | [`history`] | refs, stash and index of a repository | files |
@@ -17,7 +18,6 @@
 //!
 //! Nothing here judges. Where something cannot be saved, that is said, and the call is judged as if it could not be undone.
 
-mod at;
 pub mod calls;
 pub mod error;
 pub mod files;
@@ -25,6 +25,7 @@ pub mod git;
 pub mod history;
 pub mod limits;
 pub mod model;
+mod nofollow;
 pub mod objects;
 pub mod restore;
 pub mod snapshot;

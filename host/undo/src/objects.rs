@@ -24,9 +24,9 @@ use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 use toolgate_private::{Folder, Others, PrivateError};
 
-use crate::at::{CHUNK, digest as digest_of};
 use crate::error::UndoError;
 use crate::model::hex;
+use crate::nofollow::{CHUNK, digest as digest_of};
 
 /// Shortest content that is compressed. A file takes up whole blocks of the disk anyway.
 const COMPRESSED: usize = 4 << 10;

@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::at::{Look, Place, Seen, listed, look, users};
 use crate::error::phrase;
 use crate::model::{Item, Kind, PathBytes, State};
+use crate::nofollow::{Look, Place, Seen, listed, look, users};
 use crate::objects::Objects;
 
 pub use apply::Failure;

@@ -12,9 +12,9 @@ use rustix::process::{Gid, Uid, geteuid};
 use sha2::{Digest as _, Sha256};
 
 use super::{Action, Plan, Source, Step, Target, is_same, plan, seen};
-use crate::at::{At, Found, Place, set_attributes};
 use crate::error::{UndoError, phrase};
 use crate::model::{Kind, PathBytes, State, hex};
+use crate::nofollow::{At, Found, Place, set_attributes};
 use crate::objects::Objects;
 
 /// Bits that let a program run as somebody else.

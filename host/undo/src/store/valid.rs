@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::at::is_plain;
 use crate::model::{After, Blob, Entry, History, Item, Kind, PathBytes, SCHEMA, Snapshot, State, unhex};
+use crate::nofollow::is_plain;
 use crate::objects::is_digest;
 use crate::store::is_id;
 
