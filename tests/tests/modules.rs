@@ -19,12 +19,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("host/agents", &["guest/names", "host"]),
     ("host/bake", &["host"]),
     ("host/builtin", &["host", "host/bake"]),
-    ("host/capabilities", &["host"]),
+    ("host/capabilities", &["host", "host/git"]),
     ("host/checks", &["guest/plain", "host/private"]),
     ("host/cli", &["host", "host/agents", "host/capabilities", "host/checks", "host/gatekeeper", "host/undo"]),
     ("host/docs", &["guest/commands"]),
     ("host/gatekeeper", &["guest/names", "host", "host/agents", "host/builtin", "host/capabilities", "host/undo"]),
-    ("host/undo", &["host/private"]),
+    ("host/git", &["host/private"]),
+    ("host/undo", &["host/git", "host/private"]),
 ];
 
 /// Groups of modules that may still import each other, by the folder of their crate, with the reason. What is not in a circle

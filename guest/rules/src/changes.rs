@@ -90,6 +90,11 @@ impl Changes {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// Whether the call need not be asked about if all of them were saved.
+    pub fn is_recoverable(&self) -> bool {
+        self.recoverable
+    }
+
     fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.git.is_empty() && self.unforeseen.is_empty() && !self.leaves
     }

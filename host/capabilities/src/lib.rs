@@ -22,7 +22,6 @@
 //! | `clock` | the time, and timers | |
 //! | `ui` | messages on standard error | |
 //! | [`reload`] | notices that a plugin's file has changed | `reload` |
-//! | `programs` | finds programs of the user's, never a project's | |
 //!
 //! Invariant: nothing here decides who gets what. Arrow: this crate uses `toolgate-host`, and never the other way.
 
@@ -31,8 +30,6 @@ mod clock;
 mod daemon;
 #[cfg(feature = "git")]
 mod git;
-#[cfg(any(feature = "daemon", feature = "git", feature = "terminal"))]
-mod programs;
 #[cfg(feature = "reload")]
 pub mod reload;
 #[cfg(feature = "terminal")]

@@ -430,21 +430,21 @@ fn without_id(answer: &str) -> String {
 }
 
 /// A shim's host: what is written to it, and what comes back.
-struct Shim {
+pub(crate) struct Shim {
     _running: Running,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Shim {
-    fn new(scene: &Scene, agent: &str) -> Self {
+    pub(crate) fn new(scene: &Scene, agent: &str) -> Self {
         let (running, stdin, stdout) = start(scene, &["serve", "--stdio", agent]);
         let mut shim = Shim { _running: running, stdin, stdout };
         assert_eq!(shim.frame()["hello"]["agent"], agent);
         shim
     }
 
-    fn write(&mut self, line: &str) {
+    pub(crate) fn write(&mut self, line: &str) {
         writeln!(self.stdin, "{line}").expect("written");
     }
 
@@ -457,7 +457,7 @@ impl Shim {
     }
 
     /// The next frame of this kind; others are passed over.
-    fn next(&mut self, key: &str) -> Value {
+    pub(crate) fn next(&mut self, key: &str) -> Value {
         loop {
             let frame = self.frame();
             if frame.get(key).is_some() {

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
+use crate::serve::Shim;
 
 /// A repository with a commit, and work that is in none.
 const PREPARE: &str = "
@@ -294,6 +295,56 @@ fn every_agent_that_reports_results_is_covered() {
         let output = project.undo(&[]);
         assert_eq!(output.status.code(), Some(0), "{agent}: {}", text(&output));
         assert_eq!(project.state(), state, "{agent}");
+    }
+}
+
+/// Agents whose shim asks one host for a whole session.
+#[test]
+fn agents_behind_a_shim_are_covered() {
+    let pi = |project: &Project, event: &str, tool: &str, input: &Value| {
+        let content = json!([{ "type": "text", "text": "" }]);
+        let event = json!({
+            "type": event, "toolName": tool, "toolCallId": "1", "input": input, "content": content, "isError": false,
+        });
+        json!({ "event": event, "cwd": project.0.project(), "hasUI": true, "mode": "tui", "session": "s" })
+    };
+    let opencode = |project: &Project, _: &str, tool: &str, input: &Value| {
+        let output = json!({ "args": input, "title": "", "output": "", "metadata": {} });
+        let call = json!({ "tool": tool, "sessionID": "s", "callID": "1", "args": input });
+        json!({ "directory": project.0.project(), "worktree": project.0.project(), "input": call, "output": output })
+    };
+    type Payload<'a> = &'a dyn Fn(&Project, &str, &str, &Value) -> Value;
+    let shell = json!({ "command": "rm -f untracked" });
+    let write = |project: &Project, key: &str| json!({ key: project.0.at("home/project/b"), "content": "three\n" });
+    for (agent, before, after, path, payload) in [
+        ("pi", "tool_call", "tool_result", "path", &pi as Payload<'_>),
+        ("opencode", "tool.execute.before", "tool.execute.after", "filePath", &opencode),
+    ] {
+        let project = Project::new();
+        let state = project.state();
+        let mut shim = Shim::new(&project.0, agent);
+        for (id, (tool, input, run)) in [
+            ("bash", &shell, "rm -f untracked"),
+            ("write", &write(&project, path), "echo three > b"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let mut ask = |at: usize, event: &str| {
+                let payload = payload(&project, event, tool, input);
+                shim.write(&json!({ "schema": 1, "id": 2 * id + at, "event": event, "payload": payload }).to_string());
+                shim.next("result")["result"].clone()
+            };
+            assert_ne!(ask(0, before)["block"], true, "{agent} {tool}");
+            project.run(run);
+            ask(1, after);
+        }
+        assert_ne!(project.state(), state, "{agent}");
+        let listed = text(&project.undo(&["--list"]));
+        assert!(listed.contains("untracked") && listed.contains(" b"), "{agent}: {listed}");
+        let output = project.undo(&["--session"]);
+        assert_eq!(output.status.code(), Some(0), "{agent}: {}", text(&output));
+        assert_eq!(project.state(), state, "{agent}: {listed}");
     }
 }
 

@@ -4,8 +4,11 @@
 //! user and that nobody else may write to, never through a link, and only if it is a regular file of the user's with
 //! one name. Writers take turns by a lock file, and what is replaced is replaced as a whole.
 //!
+//! [`programs`] finds programs that are the user's, too, and no project's.
+//!
 //! This does not stop another process of the same user. The gate does, as far as an agent's calls go through it.
 
+pub mod programs;
 mod read;
 mod written;
 

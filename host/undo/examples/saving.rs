@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use toolgate_undo::Limits;
 use toolgate_undo::calls::Calls;
-use toolgate_undo::model::{CallRef, Change, ChangeKind, Changes, Unforeseen};
+use toolgate_undo::model::{CallRef, Change, ChangeKind, Changes, GitCommand, Unforeseen};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
@@ -19,11 +19,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     for count in [1, 100, 10_000] {
         let project = root.join(format!("files-{count}"));
         fill(&project, count)?;
-        let changes = removal(&project.join("src"));
+        let changes = of_path(&project.join("src"), ChangeKind::Delete);
         let saving = median(|round| save(&root.join(format!("state-{count}-{round}")), &changes, &project))?;
         let beside = median(|round| copy(&project.join("src"), &root.join(format!("copy-{count}-{round}"))))?;
         line(&mut out, &format!("rm of {count} files; cp -a"), saving, beside)?;
     }
+    let file = root.join("files-1/src/0/0");
+    let edit = |at: usize| save(&root.join(format!("state-edit-{at}")), &of_path(&file, ChangeKind::Write), &root);
+    let beside = median(|at| copy(&file, &root.join(format!("copy-edit-{at}"))))?;
+    line(&mut out, "sed -i of 1 file; cp -a", median(edit)?, beside)?;
     for count in [1_000, 100_000] {
         let project = root.join(format!("repository-{count}"));
         fill(&project, count)?;
@@ -34,6 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let name = project.display().to_string();
         let unforeseen = vec![Unforeseen { folder: Some(name), program: "a build".to_owned() }];
         let changes = Changes { schema: 1, unforeseen, ..Changes::default() };
+        let command = GitCommand { folder: Some(project.display().to_string()), command: "reset".to_owned() };
+        let reset = Changes { schema: 1, git: vec![command], ..Changes::default() };
         let state = root.join(format!("state-repository-{count}"));
         let first = time(|| save(&state, &changes, &project))?;
         let saving = median(|_| save(&state, &changes, &project))?;
@@ -41,6 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let beside = median(|_| git(&project, &stash))?;
         line(&mut out, &format!("a build, {count} files, the first; git stash"), first, beside)?;
         line(&mut out, &format!("a build, {count} files, later; git stash"), saving, beside)?;
+        let saving = median(|_| save(&state, &reset, &project))?;
+        line(&mut out, &format!("git reset, {count} files, later; git stash"), saving, beside)?;
     }
     Ok(())
 }
@@ -54,9 +62,9 @@ fn fill(project: &Path, count: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn removal(folder: &Path) -> Changes {
-    let path = Some(folder.display().to_string());
-    let paths = vec![Change { path, kind: ChangeKind::Delete, certain: true, recursive: true }];
+fn of_path(path: &Path, kind: ChangeKind) -> Changes {
+    let path = Some(path.display().to_string());
+    let paths = vec![Change { path, kind, certain: true, recursive: kind == ChangeKind::Delete }];
     Changes { schema: 1, paths, ..Changes::default() }
 }
 

@@ -6,13 +6,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use toolgate_git::{Git, GitError, Repository};
+
 use crate::error::UndoError;
 use crate::files::{self, Survey};
-use crate::git::{self, Git, Repository};
+use crate::git;
 use crate::model::{
-    After, CallRef, Change, ChangeKind, Changes, Entry, GitCommand, How, Item, Kind, LeftOut, PathBytes, SCHEMA, SHOWN,
+    After, CallRef, Change, ChangeKind, Changes, Entry, GitCommand, History, How, Item, Kind, LeftOut, PathBytes, SCHEMA, SHOWN,
     Snapshot, State, Touched,
 };
+use crate::objects::Objects;
+use crate::snapshot::Theirs;
 use crate::store::{Hold, Store};
 use crate::{Limits, history, snapshot};
 
@@ -31,8 +35,9 @@ pub struct Pending {
     limits: Limits,
     call: CallRef,
     survey: Survey,
-    git: Option<Git>,
     workspaces: Vec<(snapshot::Pending, Vec<PathBuf>)>,
+    /// Repositories that are known already, by the root of their worktree.
+    known: Vec<(PathBuf, Repository)>,
     repositories: Vec<PathBuf>,
     left_out: Vec<LeftOut>,
     removed: HashSet<PathBuf>,
@@ -107,7 +112,7 @@ impl Calls {
         let removed = removed(&paths);
         let mut workspaces = Vec::new();
         for root in std::mem::take(&mut touched.workspaces) {
-            match Git::find(&root).and_then(|git| Beside::of(git, root.clone(), until)) {
+            match git::find(&root).and_then(|git| Beside::of(git, root.clone(), until)) {
                 Ok(beside) => {
                     paths.extend(beside.unseen.iter().map(|path| beside_snapshot(path)));
                     workspaces.push(beside);
@@ -158,8 +163,8 @@ impl Calls {
             limits: self.limits,
             call,
             survey,
-            git: None,
             workspaces: Vec::new(),
+            known: Vec::new(),
             repositories: places.repositories,
             left_out: places.left_out,
             removed,
@@ -214,7 +219,7 @@ impl Calls {
         dropped.into_iter().for_each(drop_keeps);
         let live: Vec<Snapshot> = live.iter().flat_map(|entry| entry.snapshots.clone()).collect();
         // It need not be the git of one project.
-        let git = Git::find(store.folder())?;
+        let git = git::find(store.folder())?;
         snapshot::tidy(&git, store.folder(), &live, Instant::now() + TIDY_TIMEOUT)
     }
 
@@ -253,7 +258,7 @@ impl Calls {
     fn touched(&self, store: &Store, entry: &Entry, before: &Snapshot, until: Instant) -> Option<Vec<Touched>> {
         let root = before.root.as_path();
         let look = || {
-            let git = Git::find(root)?;
+            let git = git::find(root)?;
             snapshot::changed_since(&git, store.folder(), before, &self.limits, until)
         };
         match look() {
@@ -295,6 +300,7 @@ fn removed(paths: &[Change]) -> HashSet<PathBuf> {
 struct Beside {
     git: Git,
     root: PathBuf,
+    theirs: Option<Theirs>,
     /// Files that a snapshot does not see, though git may overwrite them: tracked ones that are ignored, and those that the last
     /// commit has and the index has not.
     unseen: Vec<PathBuf>,
@@ -304,26 +310,27 @@ struct Beside {
 
 impl Beside {
     fn of(git: Git, root: PathBuf, until: Instant) -> Result<Self, UndoError> {
+        let theirs = Theirs::of(&git, &root, until)?;
         let (mut unseen, mut staged) = (Vec::new(), Vec::new());
-        if let Some(repository) = Repository::of(&git, &root, until)? {
+        if let Some(Theirs { repository, head }) = &theirs {
+            let ask = |arguments: &[&str]| repository.ask_in(&root, arguments, Vec::new());
+            let last = head.as_deref().unwrap_or(repository.empty_tree());
+            let (ignored, differ) = std::thread::scope(|scope| {
+                let ignored = scope.spawn(|| ask(&["ls-files", "-c", "-i", "--exclude-standard", "-z"]));
+                let differ = ask(&["diff-index", "--cached", "--no-renames", "--name-status", "-z", last]);
+                let ignored = ignored.join().unwrap_or_else(|_| Err(GitError::Failed("was not asked".to_owned())));
+                (ignored, differ)
+            });
             let path = |name: &[u8]| root.join(OsStr::from_bytes(name));
-            let ignored =
-                repository.ask_in(&root, &["ls-files", "-c", "-i", "--exclude-standard", "-z"], Vec::new())?;
-            unseen.extend(git::parts(&ignored).map(path));
-            if repository.try_ask(&["rev-parse", "-q", "--verify", "HEAD"], Vec::new())?.status == Some(0) {
-                let asked = ["diff-index", "--cached", "--no-renames", "--name-status", "-z", "HEAD"];
-                let said = repository.ask_in(&root, &asked, Vec::new())?;
-                let mut parts = git::parts(&said);
-                while let (Some(status), Some(name)) = (parts.next(), parts.next()) {
-                    let list = if status == b"D" { &mut unseen } else { &mut staged };
-                    list.push(path(name));
-                }
-            } else {
-                let said = repository.ask_in(&root, &["ls-files", "-z"], Vec::new())?;
-                staged.extend(git::parts(&said).map(path));
+            unseen.extend(git::parts(&ignored?).map(path));
+            let differ = differ?;
+            let mut parts = git::parts(&differ);
+            while let (Some(status), Some(name)) = (parts.next(), parts.next()) {
+                let list = if status == b"D" { &mut unseen } else { &mut staged };
+                list.push(path(name));
             }
         }
-        Ok(Beside { git, root, unseen, staged })
+        Ok(Beside { git, root, theirs, unseen, staged })
     }
 }
 
@@ -437,12 +444,12 @@ pub fn worktree_of(folder: &Path) -> Option<PathBuf> {
 
 impl Pending {
     fn look_at_workspaces(&mut self, workspaces: Vec<Beside>) {
-        for Beside { git, root, staged, .. } in workspaces {
-            match snapshot::survey(&git, self.store.folder(), &root, &self.limits, self.until) {
+        for Beside { git, root, theirs, staged, .. } in workspaces {
+            match snapshot::survey(&git, theirs.as_ref(), self.store.folder(), &root, &self.limits, self.until) {
                 Ok(pending) => self.workspaces.push((pending, staged)),
                 Err(error) => self.leave_out(Some(&root), error.to_string()),
             }
-            self.git = Some(git);
+            self.known.extend(theirs.map(|theirs| (root, theirs.repository)));
         }
     }
 
@@ -480,42 +487,19 @@ impl Pending {
     pub fn save(mut self, withheld: Option<&[bool]>, now: SystemTime) -> Result<Saved, UndoError> {
         let id = Store::new_id(millis(now), &self.call.agent, &self.call.session);
         let count = self.survey.files().len();
-        let all = vec![true; self.paths().len()];
-        let withheld = withheld.filter(|answers| answers.len() == all.len()).unwrap_or(&all);
-        let (of_files, mut of_workspaces) = withheld.split_at(count);
+        let withheld = withheld.filter(|answers| answers.len() == self.paths().len());
+        let (of_files, of_workspaces) = withheld.map(|answers| answers.split_at(count)).unzip();
         let (items, left_out) = self.survey.capture(self.store.objects(), of_files, &self.limits, self.until);
         self.left_out.extend(left_out);
-        let mut snapshots = Vec::new();
-        for (pending, staged) in self.workspaces {
-            let root = pending.root().to_path_buf();
-            let (own, rest) = of_workspaces.split_at(pending.paths().len().min(of_workspaces.len()));
-            let (of_staged, rest) = rest.split_at(staged.len().min(rest.len()));
-            of_workspaces = rest;
-            // It would be in the snapshot by the index.
-            if of_staged.contains(&true) {
-                let why = "the worktree, as a file is staged that the rules keep from being read".to_owned();
-                self.left_out.push(LeftOut { path: Some(PathBytes(root)), why });
-                continue;
-            }
-            match pending.take(own, self.until) {
-                Ok((snapshot, left_out)) => {
-                    self.left_out.extend(left_out);
-                    snapshots.push(snapshot);
-                }
-                Err(error) => self.left_out.push(LeftOut { path: Some(PathBytes(root)), why: error.to_string() }),
-            }
-        }
-        let mut histories = Vec::new();
-        for folder in &self.repositories {
-            let put = |content: &[u8]| self.store.objects().put(content);
-            let found = self.git.clone().map_or_else(|| Git::find(folder), Ok);
-            match found.and_then(|git| history::save(&git, &put, folder, &id, self.until)) {
-                Ok(found) => histories.extend(found),
-                Err(error) => {
-                    self.left_out.push(LeftOut { path: Some(PathBytes(folder.clone())), why: error.to_string() });
-                }
-            }
-        }
+        let workspaces = std::mem::take(&mut self.workspaces);
+        let repositories = Repositories { known: &self.known, folders: &self.repositories, until: self.until };
+        let objects = self.store.objects();
+        let ((snapshots, unsaved), (histories, unkept)) = std::thread::scope(|scope| {
+            let kept = scope.spawn(|| repositories.save(objects, &id));
+            let taken = take_snapshots(workspaces, of_workspaces, self.until);
+            (taken, kept.join().unwrap_or_else(|_| repositories.unsaved()))
+        });
+        self.left_out.extend(unsaved.into_iter().chain(unkept));
         let mut saved = summary(&id, &items, &self.removed, &self.left_out);
         if self.asked && saved.removed.0 > 0 {
             saved.uncommitted = uncommitted(&removed_files(&items, &self.removed), self.until);
@@ -539,6 +523,89 @@ impl Pending {
     }
 }
 
+fn unsaved(path: &Path, why: String) -> LeftOut {
+    LeftOut { path: Some(PathBytes::from(path)), why }
+}
+
+/// Takes the snapshots. Each has an answer for every file that it reads, and for each that is staged in it.
+fn take_snapshots<'a>(
+    workspaces: Vec<(snapshot::Pending, Vec<PathBuf>)>,
+    mut withheld: Option<&'a [bool]>,
+    until: Instant,
+) -> (Vec<Snapshot>, Vec<LeftOut>) {
+    let (mut snapshots, mut left_out) = (Vec::new(), Vec::new());
+    for (pending, staged) in workspaces {
+        let root = pending.root().to_path_buf();
+        let split = |answers: Option<&'a [bool]>, at: usize| -> (Option<&'a [bool]>, Option<&'a [bool]>) {
+            answers.map(|answers| answers.split_at(at.min(answers.len()))).unzip()
+        };
+        let (own, rest) = split(withheld, pending.paths().len());
+        let (of_staged, rest) = split(rest, staged.len());
+        withheld = rest;
+        // It would be in the snapshot by the index.
+        if !staged.is_empty() && of_staged.is_none_or(|answers| answers.contains(&true)) {
+            let why = match of_staged {
+                Some(_) => "the worktree, as a file is staged that rules keep from being read",
+                None => "the worktree, as it is not known whether rules keep a staged file from being read",
+            };
+            left_out.push(unsaved(&root, why.to_owned()));
+            continue;
+        }
+        match pending.take(own, until) {
+            Ok((snapshot, not_in_it)) => {
+                left_out.extend(not_in_it);
+                snapshots.push(snapshot);
+            }
+            Err(error) => left_out.push(unsaved(&root, error.to_string())),
+        }
+    }
+    (snapshots, left_out)
+}
+
+/// The repositories of which refs, stash and index are saved.
+struct Repositories<'a> {
+    /// Those that were found before, by the root of their worktree.
+    known: &'a [(PathBuf, Repository)],
+    /// A folder in each.
+    folders: &'a [PathBuf],
+    until: Instant,
+}
+
+impl Repositories<'_> {
+    /// Saves each as far as it can be saved.
+    fn save(&self, objects: &Objects, id: &str) -> (Vec<History>, Vec<LeftOut>) {
+        let (mut histories, mut left_out) = (Vec::new(), Vec::new());
+        for folder in self.folders {
+            let saved = |repository: Repository| history::save(&repository, &|content| objects.put(content), id);
+            match self.of(folder).and_then(|found| found.map(saved).transpose()) {
+                Ok(found) => histories.extend(found),
+                Err(error) => left_out.push(unsaved(folder, error.to_string())),
+            }
+        }
+        (histories, left_out)
+    }
+
+    /// What is said if saving fails altogether.
+    fn unsaved(&self) -> (Vec<History>, Vec<LeftOut>) {
+        (Vec::new(), self.folders.iter().map(|folder| unsaved(folder, "saving it failed".to_owned())).collect())
+    }
+
+    /// The repository that a folder is in.
+    fn of(&self, folder: &Path) -> Result<Option<Repository>, UndoError> {
+        // A bare repository in a worktree is one of its own.
+        let is_of = |root: &Path, folder: &Path| {
+            let mut between = folder.ancestors().take_while(|folder| *folder != root);
+            between.all(|folder| folder.join("HEAD").symlink_metadata().is_err())
+        };
+        let root = worktree_of(folder);
+        let found = self.known.iter().find(|(one, _)| root.as_ref() == Some(one));
+        match (found, folder.canonicalize()) {
+            (Some((root, repository)), Ok(folder)) if is_of(root, &folder) => Ok(Some(repository.clone())),
+            _ => Ok(Repository::of(&git::find(folder)?, folder, self.until)?),
+        }
+    }
+}
+
 /// The files that are removed, or are in a folder that is. Those of git itself are nobody's work.
 fn removed_files<'a>(items: &'a [Item], removed: &HashSet<PathBuf>) -> Vec<&'a Path> {
     let files = items.iter().filter(|item| matches!(item.before.kind, Kind::File { .. }));
@@ -557,7 +624,7 @@ fn uncommitted(files: &[&Path], until: Instant) -> Option<u64> {
     if names.len() != files.len() || names.len() > COUNTED || names.iter().any(|name| name.contains(&b'\n')) {
         return None;
     }
-    let git = Git::find(&root).ok()?;
+    let git = git::find(&root).ok()?;
     let repository = Repository::of(&git, &root, until).ok()??;
     let listed = repository.ask(&["ls-tree", "-r", "-z", "--full-tree", "HEAD"], Vec::new()).ok()?;
     let known: HashSet<(&[u8], &[u8])> = git::parts(&listed).filter_map(tree_entry).collect();
@@ -623,9 +690,9 @@ pub(crate) fn is_left_out(entry: &Entry, path: &Path) -> bool {
         .any(|left_out| path.starts_with(left_out) && !entry.snapshots.iter().any(|one| one.root.as_path() == left_out))
 }
 
-fn history_now(before: &crate::model::History, until: Instant) -> Option<crate::model::History> {
+fn history_now(before: &History, until: Instant) -> Option<History> {
     let folder = before.worktree.as_ref().unwrap_or(&before.git_dir).as_path();
-    let git = Git::find(folder).ok()?;
+    let git = git::find(folder).ok()?;
     history::look(&git, folder, until).ok().flatten()
 }
 
@@ -642,7 +709,7 @@ fn histories_differ(entry: &Entry, after: &After) -> bool {
 
 fn drop_keeps(entry: &Entry) {
     for history in &entry.histories {
-        let dropped = Git::find(history.repository.as_path())
+        let dropped = git::find(history.repository.as_path())
             .and_then(|git| history::drop_keep(&git, history, &entry.id, Instant::now() + KEEP_TIMEOUT));
         if let Err(error) = dropped {
             tracing::warn!(%error, id = entry.id, "a ref that kept commits is left");

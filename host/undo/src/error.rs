@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rustix::io::Errno;
+use toolgate_git::GitError;
 use toolgate_private::PrivateError;
 
 /// Why something was not saved or restored.
@@ -104,6 +105,18 @@ impl UndoError {
     /// Whether it is about one file only, so that saving the next one may go well.
     pub fn is_of_one_file(&self) -> bool {
         matches!(self, UndoError::Limit { .. } | UndoError::Unread(_))
+    }
+}
+
+impl From<GitError> for UndoError {
+    fn from(error: GitError) -> Self {
+        match error {
+            GitError::Unavailable(why) => UndoError::NoGit(why),
+            GitError::Failed(why) => UndoError::Git(why),
+            GitError::Late => UndoError::Late,
+            GitError::TooMuch(most) => UndoError::Git(format!("it says more than {most} bytes")),
+            GitError::System { path, error } => UndoError::System { path, error },
+        }
     }
 }
 

@@ -335,22 +335,23 @@ impl Survey {
     }
 
     /// Saves it, as far as the limits and the time go. `withheld` says of each of [`Survey::files`] whether its content must not be
-    /// copied; those that it says nothing of are not copied either.
+    /// copied; those that it says nothing of are not copied either, and without answers none is.
     pub fn capture(
         self,
         objects: &Objects,
-        withheld: &[bool],
+        withheld: Option<&[bool]>,
         limits: &Limits,
         until: Instant,
     ) -> (Vec<Item>, Vec<LeftOut>) {
-        let mut answers = withheld.iter().copied();
+        let why_withheld = why_withheld(withheld);
+        let mut answers = withheld.unwrap_or_default().iter().copied();
         let withheld: Vec<bool> = self
             .looked
             .iter()
             .map(|looked| looked.content == Content::Saved && answers.next().unwrap_or(true))
             .collect();
         let store = objects.path().parent().and_then(|store| store.canonicalize().ok());
-        let capturer = Capturer { objects, store, limits, until, broken: Mutex::new(None) };
+        let capturer = Capturer { objects, store, limits, until, why_withheld, broken: Mutex::new(None) };
         let captured = capturer.all(&self.looked, &withheld);
         let mut left_out = self.left_out;
         let mut counts: Vec<(String, usize)> = Vec::new();
@@ -374,12 +375,21 @@ impl Survey {
     }
 }
 
+/// Why a file is not copied, by whether it is known which ones rules keep from being read.
+pub(crate) fn why_withheld(answers: Option<&[bool]>) -> &'static str {
+    match answers {
+        Some(_) => "rules keep it from being read",
+        None => "it is not known whether rules keep it from being read",
+    }
+}
+
 struct Capturer<'a> {
     objects: &'a Objects,
     /// Toolgate's own folder: what is saved of it would be saved in it.
     store: Option<PathBuf>,
     limits: &'a Limits,
     until: Instant,
+    why_withheld: &'static str,
     /// What the store failed with, which it would again.
     broken: Mutex<Option<String>>,
 }
@@ -421,7 +431,7 @@ impl Capturer<'_> {
             (_, Content::None) => Captured { item, why: None, counted: false },
             (_, Content::TooLarge) => unsaved(item, &format!("it is larger than {}", size(self.limits.file)), false),
             (_, Content::NoRoom) => unsaved(item, &format!("more than {} in all", size(self.limits.call)), true),
-            (_, Content::Saved) if withheld => unsaved(item, "rules keep it from being read", false),
+            (_, Content::Saved) if withheld => unsaved(item, self.why_withheld, false),
             (_, Content::Saved) => match self.file(looked) {
                 Ok(before) => Captured { item: Item { before, ..item }, why: None, counted: false },
                 Err(Unsaved { why, counted }) => unsaved(item, &why, counted),

@@ -23,10 +23,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
+use toolgate_git::{Git, IDENTITY, Repository};
 use toolgate_private::{is_missing, open_regular, read_at_most};
 
 use crate::error::UndoError;
-use crate::git::{Git, IDENTITY, Repository, differences, is_id, parts};
+use crate::git::{differences, is_id, parts};
 use crate::model::{History, PathBytes, hex};
 
 /// Where our refs are.
@@ -53,26 +54,21 @@ const STASH: &str = "refs/stash";
 /// What is said in reflogs.
 const MESSAGE: &str = "toolgate undo";
 
-/// Notes what there is of the repository that a folder is in, and keeps its objects. None if the folder is in none.
-/// `objects_put` stores the index's content and says its sha256.
+/// Notes what there is of a repository, and keeps its objects. `objects_put` stores the index's content and says its
+/// sha256.
 ///
 /// # Errors
-/// If git refuses the repository, if there are more than 20,000 refs, or if it takes too long. Then nothing is kept.
+/// If git refuses something, if there are more than 20,000 refs, or if it takes too long. Then nothing is kept.
 pub fn save(
-    git: &Git,
+    repository: &Repository,
     objects_put: &dyn Fn(&[u8]) -> Result<String, UndoError>,
-    folder: &Path,
     entry_id: &str,
-    until: Instant,
-) -> Result<Option<History>, UndoError> {
-    let Some(repository) = Repository::of(git, folder, until)? else {
-        return Ok(None);
-    };
-    let refs = refs(&repository)?;
-    let mut history = noted(&repository, &refs)?;
-    history.index = index(&repository)?.map(|content| objects_put(&content)).transpose()?;
-    keep(&repository, &refs, &history, &keep_name(&repository.git_dir, entry_id)?)?;
-    Ok(Some(history))
+) -> Result<History, UndoError> {
+    let refs = refs(repository)?;
+    let mut history = noted(repository, &refs)?;
+    history.index = index(repository)?.map(|content| objects_put(&content)).transpose()?;
+    keep(repository, &refs, &history, &keep_name(&repository.git_dir, entry_id)?)?;
+    Ok(history)
 }
 
 /// What there is now. Nothing is stored. None if the folder, of a worktree or of git, is in no repository any more.
@@ -107,7 +103,8 @@ pub fn drop_keep(git: &Git, history: &History, entry_id: &str, until: Instant) -
     if commands.is_empty() {
         return Ok(());
     }
-    repository.ask(&["update-ref", "--stdin"], commands.concat().into_bytes()).map(drop)
+    repository.ask(&["update-ref", "--stdin"], commands.concat().into_bytes())?;
+    Ok(())
 }
 
 /// The ref of an entry: one for each git folder, as each has an index of its own.
@@ -152,7 +149,7 @@ impl Ref {
 }
 
 /// All refs, ours as well.
-fn refs(repository: &Repository<'_>) -> Result<Vec<Ref>, UndoError> {
+fn refs(repository: &Repository) -> Result<Vec<Ref>, UndoError> {
     let format = "--format=%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)%00%(symref)";
     let said = repository.ask(&["for-each-ref", format], vec![])?;
     let said = String::from_utf8(said).map_err(|_| UndoError::Git("a ref's name is not UTF-8".to_owned()))?;
@@ -164,7 +161,7 @@ fn refs(repository: &Repository<'_>) -> Result<Vec<Ref>, UndoError> {
 }
 
 /// What there is, but for the index.
-fn noted(repository: &Repository<'_>, refs: &[Ref]) -> Result<History, UndoError> {
+fn noted(repository: &Repository, refs: &[Ref]) -> Result<History, UndoError> {
     let theirs = refs.iter().filter(|one| !one.name.starts_with(KEEPS));
     let theirs: Vec<_> = theirs.map(|one| (one.name.clone(), one.value())).collect();
     let has_stash = theirs.iter().any(|(name, _)| name == STASH);
@@ -180,7 +177,10 @@ fn noted(repository: &Repository<'_>, refs: &[Ref]) -> Result<History, UndoError
 }
 
 /// What `HEAD` says.
-fn head(repository: &Repository<'_>) -> Result<String, UndoError> {
+fn head(repository: &Repository) -> Result<String, UndoError> {
+    if let Some(head) = head_file(&repository.git_dir.join("HEAD")) {
+        return Ok(head);
+    }
     let symbolic = repository.try_ask(&["symbolic-ref", "-q", "HEAD"], vec![])?;
     if symbolic.status == Some(0) {
         return Ok(format!("ref: {}", String::from_utf8_lossy(&symbolic.output).trim()));
@@ -189,8 +189,25 @@ fn head(repository: &Repository<'_>) -> Result<String, UndoError> {
     Ok(String::from_utf8_lossy(&id).trim().to_owned())
 }
 
+/// What the file `HEAD` says, if it is one that git itself would read: refs that are kept in tables leave another there.
+fn head_file(path: &Path) -> Option<String> {
+    let content = read_at_most(&open_regular(path, OFlags::NOFOLLOW).ok()?, 4_096).ok()?;
+    let head = String::from_utf8(content).ok()?.strip_suffix('\n')?.to_owned();
+    let names_a_ref = |name: &str| name.starts_with("refs/") && name.trim() == name && !name.ends_with("/.invalid");
+    let fits = head.strip_prefix("ref: ").map_or_else(|| is_id(&head), names_a_ref);
+    fits.then_some(head)
+}
+
+/// The commit that `HEAD` leads to; none if there is none yet.
+fn head_commit<'a>(refs: &'a [Ref], head: &'a str) -> Option<&'a str> {
+    match head.strip_prefix("ref: ") {
+        Some(name) => refs.iter().find(|one| one.name == name).map(|one| one.id.as_str()),
+        None => Some(head),
+    }
+}
+
 /// The entries of the stash, newest first.
-fn stash(repository: &Repository<'_>) -> Result<Vec<(String, String)>, UndoError> {
+fn stash(repository: &Repository) -> Result<Vec<(String, String)>, UndoError> {
     // Only `log` says messages of reflogs. Of what it can be configured to run, nothing is asked.
     let log =
         ["log", "-g", "-s", "--no-show-signature", "--no-decorate", "--no-notes", "--no-ext-diff", "--no-textconv"];
@@ -201,7 +218,7 @@ fn stash(repository: &Repository<'_>) -> Result<Vec<(String, String)>, UndoError
 }
 
 /// The content of the index, if there is one.
-fn index(repository: &Repository<'_>) -> Result<Option<Vec<u8>>, UndoError> {
+fn index(repository: &Repository) -> Result<Option<Vec<u8>>, UndoError> {
     let path = repository.git_dir.join("index");
     let read = open_regular(&path, OFlags::NOFOLLOW).and_then(|file| read_at_most(&file, INDEX));
     match read {
@@ -212,9 +229,10 @@ fn index(repository: &Repository<'_>) -> Result<Option<Vec<u8>>, UndoError> {
 }
 
 /// Makes the ref that keeps all objects of a history.
-fn keep(repository: &Repository<'_>, refs: &[Ref], history: &History, name: &str) -> Result<(), UndoError> {
+fn keep(repository: &Repository, refs: &[Ref], history: &History, name: &str) -> Result<(), UndoError> {
     let theirs = || refs.iter().filter(|one| !one.name.starts_with(KEEPS));
-    let mut commits: Vec<String> = heads(repository)?;
+    let head = head_commit(refs, &history.head);
+    let mut commits = heads(repository, head)?;
     commits.extend(history.stash.iter().map(|(id, _)| id.clone()));
     for one in theirs() {
         commits.extend((one.kind == "commit").then(|| one.id.clone()));
@@ -223,7 +241,7 @@ fn keep(repository: &Repository<'_>, refs: &[Ref], history: &History, name: &str
     commits.extend(only_in_reflogs(repository)?);
     let mut seen = HashSet::new();
     commits.retain(|id| is_id(id) && seen.insert(id.clone()));
-    let tree = staged(repository)?;
+    let tree = staged(repository, head.unwrap_or(repository.empty_tree()))?;
     let commit = commit(repository, &tree, &commits)?;
     let mut commands = format!("update {name} {commit}\n");
     // What can be no parent: tags, and refs that lead to something odd.
@@ -234,11 +252,16 @@ fn keep(repository: &Repository<'_>, refs: &[Ref], history: &History, name: &str
     for id in others.into_iter().filter(|id| !known.contains(id)).take(ANNOTATED) {
         commands.push_str(&format!("create {TAGS}{id} {id}\n"));
     }
-    repository.ask(&["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"], commands.into_bytes()).map(drop)
+    repository.ask(&["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"], commands.into_bytes())?;
+    Ok(())
 }
 
 /// What the `HEAD`s of all worktrees lead to.
-fn heads(repository: &Repository<'_>) -> Result<Vec<String>, UndoError> {
+fn heads(repository: &Repository, own: Option<&str>) -> Result<Vec<String>, UndoError> {
+    // Linked worktrees are listed there, the main one is not.
+    if repository.git_dir == repository.common && !repository.common.join("worktrees").exists() {
+        return Ok(own.map(str::to_owned).into_iter().collect());
+    }
     Ok(worktrees(repository)?.into_iter().filter_map(|one| one.id).collect())
 }
 
@@ -249,7 +272,7 @@ struct Worktree {
     branch: Option<String>,
 }
 
-fn worktrees(repository: &Repository<'_>) -> Result<Vec<Worktree>, UndoError> {
+fn worktrees(repository: &Repository) -> Result<Vec<Worktree>, UndoError> {
     let said = repository.ask(&["worktree", "list", "--porcelain"], vec![])?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let mut found: Vec<Worktree> = Vec::new();
@@ -266,7 +289,7 @@ fn worktrees(repository: &Repository<'_>) -> Result<Vec<Worktree>, UndoError> {
 }
 
 /// The commits that only reflogs lead to, without their ancestors.
-fn only_in_reflogs(repository: &Repository<'_>) -> Result<Vec<String>, UndoError> {
+fn only_in_reflogs(repository: &Repository) -> Result<Vec<String>, UndoError> {
     let most = format!("--max-count={REFLOG}");
     let said = repository
         .ask(&["rev-list", &most, "--parents", "--reflog", "--not", "--exclude=refs/toolgate/*", "--all"], vec![])?;
@@ -280,26 +303,26 @@ fn only_in_reflogs(repository: &Repository<'_>) -> Result<Vec<String>, UndoError
     Ok(commits.into_iter().filter(|id| !ancestors.contains(id)).map(str::to_owned).collect())
 }
 
-/// A tree of all content that is in the index and not in the last commit, each under its id.
-fn staged(repository: &Repository<'_>) -> Result<String, UndoError> {
-    let empty = repository.ask(&["hash-object", "-t", "tree", "--stdin"], vec![])?;
-    let empty = String::from_utf8_lossy(&empty).trim().to_owned();
-    let last = repository.try_ask(&["rev-parse", "-q", "--verify", "HEAD^{tree}"], vec![])?;
-    let last = String::from_utf8_lossy(&last.output).trim().to_owned();
-    let last = if is_id(&last) { last } else { empty };
-    let differ = repository.ask(&["diff-index", "--cached", "-z", "--no-renames", &last], vec![])?;
-    let differ = differences(&differ).filter_map(|one| Some(one.after?.id));
-    let unmerged = repository.ask(&["ls-files", "-u", "-z"], vec![])?;
+/// A tree of all content that is in the index and not in the last commit, or the empty tree, each under its id.
+fn staged(repository: &Repository, last: &str) -> Result<String, UndoError> {
+    let said = repository.ask(&["diff-index", "--cached", "-z", "--no-renames", last], vec![])?;
+    let differ = differences(&said).filter_map(|one| Some(one.after?.id));
+    // It tells that a path is unmerged, and not with which contents.
+    let has_unmerged = said.windows(3).any(|three| three == b" U\0");
+    let unmerged = if has_unmerged { repository.ask(&["ls-files", "-u", "-z"], vec![])? } else { Vec::new() };
     let unmerged = parts(&unmerged).filter_map(|entry| entry.split(|byte| *byte == b' ').nth(1));
     let unmerged = unmerged.map(|id| String::from_utf8_lossy(id).into_owned());
     let blobs: BTreeSet<String> = differ.chain(unmerged).filter(|id| id.contains(|c| c != '0')).collect();
+    if blobs.is_empty() {
+        return Ok(repository.empty_tree().to_owned());
+    }
     let entries: Vec<String> = blobs.iter().map(|id| format!("100644 blob {id}\t{id}\n")).collect();
     let tree = repository.ask(&["mktree", "--missing"], entries.concat().into_bytes())?;
     Ok(String::from_utf8_lossy(&tree).trim().to_owned())
 }
 
 /// Writes a commit. It says neither when nor for whom it was made: the same state has the same commit.
-fn commit(repository: &Repository<'_>, tree: &str, parents: &[String]) -> Result<String, UndoError> {
+fn commit(repository: &Repository, tree: &str, parents: &[String]) -> Result<String, UndoError> {
     let (name, address) = IDENTITY;
     let parents: Vec<String> = parents.iter().map(|id| format!("parent {id}\n")).collect();
     let parents = parents.concat();
@@ -511,7 +534,7 @@ pub fn apply(
 
 /// Puts refs back: those that go first, as one that comes may need the place. All of a kind at once, or else each by
 /// itself.
-fn apply_refs(repository: &Repository<'_>, plan: &HistoryPlan) -> Vec<String> {
+fn apply_refs(repository: &Repository, plan: &HistoryPlan) -> Vec<String> {
     let refs = plan.steps.iter().filter(|step| matches!(step, Step::Ref { .. }));
     let (elsewhere, refs): (Vec<&Step>, Vec<&Step>) = match checked_out_elsewhere(repository) {
         Ok(branches) => {
@@ -560,7 +583,7 @@ impl Step {
     }
 }
 
-fn apply_symbolic(repository: &Repository<'_>, step: &Step) -> Result<(), UndoError> {
+fn apply_symbolic(repository: &Repository, step: &Step) -> Result<(), UndoError> {
     let Step::Ref { name, then, .. } = step else {
         return Ok(());
     };
@@ -569,18 +592,19 @@ fn apply_symbolic(repository: &Repository<'_>, step: &Step) -> Result<(), UndoEr
         Some((None, id)) => repository.ask(&["update-ref", "--no-deref", "-m", MESSAGE, name, id], vec![]),
         None => repository.ask(&["symbolic-ref", "--delete", name], vec![]),
     };
-    done.map(drop)
+    done?;
+    Ok(())
 }
 
 /// The branches that other worktrees have checked out.
-fn checked_out_elsewhere(repository: &Repository<'_>) -> Result<HashSet<String>, UndoError> {
+fn checked_out_elsewhere(repository: &Repository) -> Result<HashSet<String>, UndoError> {
     let own = repository.worktree.as_deref();
     let is_other = |one: &Worktree| one.path.canonicalize().ok().as_deref() != own;
     let others = worktrees(repository)?.into_iter().filter(is_other);
     Ok(others.filter_map(|one| one.branch).collect())
 }
 
-fn apply_head(repository: &Repository<'_>, now: &str, then: &str) -> Result<(), UndoError> {
+fn apply_head(repository: &Repository, now: &str, then: &str) -> Result<(), UndoError> {
     if head(repository)? != now {
         return Err(UndoError::Git("it was changed meanwhile".to_owned()));
     }
@@ -588,12 +612,13 @@ fn apply_head(repository: &Repository<'_>, now: &str, then: &str) -> Result<(), 
         Some(name) => repository.ask(&["symbolic-ref", "-m", MESSAGE, "HEAD", name], vec![]),
         None => repository.ask(&["update-ref", "--no-deref", "-m", MESSAGE, "HEAD", then], vec![]),
     };
-    done.map(drop)
+    done?;
+    Ok(())
 }
 
 /// Puts the stash back, which is the reflog of a ref: what is missing on top is added, else all is written anew.
 fn apply_stash(
-    repository: &Repository<'_>,
+    repository: &Repository,
     now: &[(String, String)],
     then: &[(String, String)],
 ) -> Result<(), UndoError> {
@@ -616,14 +641,14 @@ fn apply_stash(
     Ok(())
 }
 
-fn stash_now(repository: &Repository<'_>) -> Result<Vec<(String, String)>, UndoError> {
+fn stash_now(repository: &Repository) -> Result<Vec<(String, String)>, UndoError> {
     let there = repository.try_ask(&["rev-parse", "-q", "--verify", STASH], vec![])?;
     if there.status == Some(0) { stash(repository) } else { Ok(Vec::new()) }
 }
 
 /// Puts the index back, as git does: by a lock file that takes its place.
 fn apply_index(
-    repository: &Repository<'_>,
+    repository: &Repository,
     objects_read: &dyn Fn(&str) -> Result<Vec<u8>, UndoError>,
     now: Option<&str>,
     then: Option<&str>,
@@ -667,8 +692,10 @@ mod tests {
     use std::collections::BTreeMap;
     use std::process::Command;
 
+    use toolgate_test_support::git::{canary, repository, try_user, user, write};
+
     use super::*;
-    use crate::git::tests::{canary, git, repository, soon, try_user, user, write};
+    use crate::testing::{git, soon};
 
     /// A scratch folder with a repository that has something of everything, and contents that are stored.
     struct Scratch {
@@ -678,6 +705,16 @@ mod tests {
     }
 
     const ENTRY: &str = "0001-call";
+
+    /// Saves the repository that a folder is in.
+    fn saved(
+        put: &dyn Fn(&[u8]) -> Result<String, UndoError>,
+        folder: &Path,
+        entry: &str,
+    ) -> Result<Option<History>, UndoError> {
+        let repository = Repository::of(&git(), folder, soon())?;
+        repository.map(|repository| save(&repository, put, entry)).transpose()
+    }
 
     /// What is in the repository.
     const SETUP: &str = "
@@ -732,7 +769,7 @@ mod tests {
                 self.stored.borrow_mut().insert(digest(content), content.to_vec());
                 Ok(digest(content))
             };
-            save(&git(), &put, &self.root, ENTRY, soon()).expect("saved").expect("a repository")
+            saved(&put, &self.root, ENTRY).expect("saved").expect("a repository")
         }
 
         fn look(&self) -> History {
@@ -1043,14 +1080,14 @@ mod tests {
         assert_eq!(files(&folder), between);
         assert_eq!(scratch.look(), first);
         // Another entry has a ref of its own, and the tags stay until the last one goes.
-        let other = save(&git(), &|content| Ok(digest(content)), &scratch.root, "0002", soon()).expect("saved");
+        let other = saved(&|content| Ok(digest(content)), &scratch.root, "0002").expect("saved");
         assert_eq!((other, scratch.keeps()), (Some(first.clone()), 5));
         for (entry, left) in [("none", 5), (ENTRY, 4), ("0002", 0)] {
             drop_keep(&git(), &first, entry, soon()).expect("dropped");
             assert_eq!(scratch.keeps(), left, "{entry}");
         }
         for entry in ["", "a b", "a/../b", "tags/x", "-\n"] {
-            assert!(save(&git(), &|content| Ok(digest(content)), &scratch.root, entry, soon()).is_err(), "{entry:?}");
+            assert!(saved(&|content| Ok(digest(content)), &scratch.root, entry).is_err(), "{entry:?}");
         }
     }
 
@@ -1079,7 +1116,7 @@ mod tests {
         ];
         for (folder, expected) in cases {
             let put = |content: &[u8]| Ok(digest(content));
-            let found = save(&git(), &put, &beside(folder), ENTRY, soon());
+            let found = saved(&put, &beside(folder), ENTRY);
             let found = found.map(|found| found.map(|one| (one.git_dir.0.clone(), one.index.is_some())));
             let expected = expected.map(|found| found.map(|(git_dir, index)| (beside(git_dir), index)));
             assert_eq!(found.map_err(|_| ()), expected, "{folder}");

@@ -8,7 +8,7 @@
 //! | [`store`] | the entries of calls in the user's state folder | what is in them |
 //! | [`files`] | what is at a path and below, and saving it | which paths |
 //! | `nofollow` | files and folders, opened and changed without passing a link | which |
-//! | [`git`] | git itself, run as against a hostile repository | what for |
+//! | `git` | the git that is asked, and reading what it says | running it |
 //! | [`snapshot`] | a workspace as git sees it, in an object folder of our own | files that git ignores |
 //! | [`history`] | refs, stash and index of a repository | files |
 //! | [`restore`] | putting files back, and what stands in the way | which |
@@ -21,7 +21,7 @@
 pub mod calls;
 pub mod error;
 pub mod files;
-pub mod git;
+mod git;
 pub mod history;
 pub mod limits;
 pub mod model;

@@ -37,10 +37,12 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::fs::{Access, AtFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
+use toolgate_git::{Call, Git, MUCH, Repository, empty_tree};
 use toolgate_private::{Folder, Others, is_missing, open_regular, read_at_most, read_regular, secret_folder};
 
 use crate::error::UndoError;
-use crate::git::{Call, Git, MUCH, Repository, differences, is_id, parts};
+use crate::files::why_withheld;
+use crate::git::{differences, is_id, parts};
 use crate::limits::Limits;
 use crate::model::{Blob, LeftOut, PathBytes, Snapshot, hex};
 
@@ -138,6 +140,27 @@ pub struct Pending {
     head: Option<String>,
 }
 
+/// The user's repository whose worktree a root is.
+#[derive(Clone, Debug)]
+pub struct Theirs {
+    /// The repository.
+    pub repository: Repository,
+    /// The tree of its last commit; none if there is no commit yet.
+    pub head: Option<String>,
+}
+
+impl Theirs {
+    /// The repository that a root is in; none if it is in none.
+    ///
+    /// # Errors
+    /// If git refuses it.
+    pub fn of(git: &Git, root: &Path, until: Instant) -> Result<Option<Theirs>, UndoError> {
+        let Some(repository) = Repository::of(git, root, until)? else { return Ok(None) };
+        let head = head_tree(&repository)?;
+        Ok(Some(Theirs { repository, head }))
+    }
+}
+
 /// Looks at what has changed since the last snapshot of a root. No content is read.
 ///
 /// # Errors
@@ -146,6 +169,7 @@ pub struct Pending {
 /// or if it takes too long. What was found out by then makes the next time shorter.
 pub fn survey(
     git: &Git,
+    theirs: Option<&Theirs>,
     store_folder: &Path,
     root: &Path,
     limits: &Limits,
@@ -153,19 +177,19 @@ pub fn survey(
 ) -> Result<Pending, UndoError> {
     let root = root.canonicalize().map_err(|error| UndoError::system(root, error))?;
     refuse(&root, std::env::home_dir().as_deref())?;
-    let theirs = Repository::of(git, &root, until)?;
-    if theirs.as_ref().is_some_and(|theirs| theirs.worktree.as_ref() != Some(&root)) {
+    let head = theirs.and_then(|theirs| theirs.head.clone());
+    let theirs = theirs.map(|theirs| &theirs.repository);
+    if theirs.is_some_and(|theirs| theirs.worktree.as_ref() != Some(&root)) {
         return Err(UndoError::Git(format!("{} is not the root of its worktree", root.display())));
     }
-    let format = theirs.as_ref().map_or("sha1", |theirs| &theirs.format);
+    let format = theirs.map_or("sha1", |theirs| &theirs.format);
     let (own, turn) = Own::prepare(git, store_folder, &root, format, until)?;
-    let own = own.adjust(theirs.as_ref())?;
-    if let Some(theirs) = theirs.as_ref().filter(|_| !own.index.exists()) {
+    let own = own.adjust(theirs)?;
+    if let Some(theirs) = theirs.filter(|_| !own.index.exists()) {
         own.seed(theirs)?;
     }
     let found = Found::sort(&root, own.changed()?, limits);
-    within(&found, theirs.as_ref(), limits)?;
-    let head = theirs.as_ref().map(head_tree).transpose()?.flatten();
+    within(&found, theirs, limits)?;
     let read = found.read.into_iter().map(|(path, _)| path).collect();
     Ok(Pending { own, _turn: turn, read, gone: found.gone, left_out: found.left_out, head })
 }
@@ -182,19 +206,25 @@ impl Pending {
     }
 
     /// Makes the snapshot, without the paths that are withheld: one answer for each of [`Pending::paths`], in the same
-    /// order;
-    /// where there is none, the path is withheld. All that was left out is told, each with its path.
+    /// order; where there is none, the path is withheld, and without answers all are. All that was left out is told, each with its path.
     ///
     /// # Errors
     /// If something cannot be read, or if it takes too long. What was read by then need not be read again.
-    pub fn take(self, withheld: &[bool], until: Instant) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
+    pub fn take(self, withheld: Option<&[bool]>, until: Instant) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
         let Pending { own, _turn, read, gone, mut left_out, head } = self;
         let own = Own { until, ..own };
+        if let Some(tree) = own.last(head.as_deref()).filter(|_| read.is_empty() && gone.is_empty()) {
+            own.remember(&tree)?;
+            return Ok((Snapshot { root: PathBytes(own.root.clone()), tree }, left_out));
+        }
+        let _ = std::fs::remove_file(own.at_path(LAST));
+        let why_withheld = why_withheld(withheld);
+        let withheld = withheld.unwrap_or_default();
         let mut remove = gone;
         let mut add = Vec::with_capacity(read.len());
         for (at, path) in read.into_iter().enumerate() {
             if withheld.get(at).copied().unwrap_or(true) {
-                left_out.push(own.left_out(&path, "the rules keep it from being read"));
+                left_out.push(own.left_out(&path, why_withheld));
                 remove.push(path);
             } else {
                 add.push(path);
@@ -210,8 +240,21 @@ impl Pending {
         }
         let tree = own.tree(head.as_deref()).inspect_err(|error| own.forget(error))?;
         own.remember(&tree)?;
+        if let Some(last) = last(&tree, head.as_deref()) {
+            own.put(LAST, last.as_bytes())?;
+        }
         Ok((Snapshot { root: PathBytes(own.root.clone()), tree }, left_out))
     }
+}
+
+/// The file that says of which tree the index is, with which last commit all of that tree is there, and since which start of
+/// the machine: a loss of power may leave objects without content.
+const LAST: &str = "last";
+
+/// What [`LAST`] says. None where it is not known when the machine was started.
+fn last(tree: &str, head: Option<&str>) -> Option<String> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(format!("{tree} {} {boot}", head.unwrap_or("-")))
 }
 
 /// What changed paths are.
@@ -295,7 +338,7 @@ impl Ways<'_> {
 }
 
 /// Whether what git does not track already is within the limits. What it tracks was small enough for git.
-fn within(found: &Found, theirs: Option<&Repository<'_>>, limits: &Limits) -> Result<(), UndoError> {
+fn within(found: &Found, theirs: Option<&Repository>, limits: &Limits) -> Result<(), UndoError> {
     let most = if theirs.is_some() { limits.paths } else { limits.untracked_files };
     let fits = |count: usize, bytes: u64| count <= most && bytes <= limits.call;
     let bytes = |read: &mut dyn Iterator<Item = u64>| read.fold(0, u64::saturating_add);
@@ -322,7 +365,7 @@ fn refuse(root: &Path, home: Option<&Path>) -> Result<(), UndoError> {
 }
 
 /// The tree of the last commit, if there is one.
-fn head_tree(theirs: &Repository<'_>) -> Result<Option<String>, UndoError> {
+fn head_tree(theirs: &Repository) -> Result<Option<String>, UndoError> {
     let said = theirs.try_ask(&["rev-parse", "-q", "--verify", "HEAD^{tree}"], vec![])?;
     let tree = String::from_utf8_lossy(&said.output).trim().to_owned();
     Ok((said.status == Some(0) && is_id(&tree)).then_some(tree))
@@ -418,7 +461,7 @@ impl Own {
     }
 
     /// Takes over what is ignored, and where objects of the user's repository are.
-    fn adjust(mut self, theirs: Option<&Repository<'_>>) -> Result<Self, UndoError> {
+    fn adjust(mut self, theirs: Option<&Repository>) -> Result<Self, UndoError> {
         let read = |path: &Path| read_regular(path, LIST).unwrap_or_default();
         let global = ignore_list(theirs)?.map(|list| read(&list)).unwrap_or_default();
         let own = match theirs {
@@ -470,7 +513,7 @@ impl Own {
             variables.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsString::from_vec(quoted.join(&b':'))));
         }
         let call = Call { folder, variables: &variables, settings: &[], input, until: self.until, most: MUCH };
-        self.git.run(arguments, call)?.success()
+        Ok(self.git.run(arguments, call)?.success()?)
     }
 
     /// What may differ from our index: tracked paths by their times and sizes, and what is not in it.
@@ -513,8 +556,8 @@ impl Own {
     /// folder.
     fn tree(&self, head: Option<&str>) -> Result<String, UndoError> {
         let tree = line(self.ask(&["write-tree"], vec![], Borrowed::Too)?)?;
-        let empty = line(self.ask(&["hash-object", "-t", "tree", "--stdin"], vec![], Borrowed::Not)?)?;
-        let differ = ["diff-tree", "-r", "-t", "-z", "--no-renames", head.unwrap_or(&empty), &tree];
+        let base = head.unwrap_or(empty_tree(format_of(&tree)));
+        let differ = ["diff-tree", "-r", "-t", "-z", "--no-renames", base, &tree];
         let differ = self.ask(&differ, vec![], Borrowed::Too)?;
         let mut needed = vec![tree.clone()];
         needed.extend(differences(&differ).filter_map(|entry| Some(entry.after?.id)));
@@ -537,6 +580,15 @@ impl Own {
         line(self.ask(&arguments, ids.join("\n").into_bytes(), borrowed)?).map(Some)
     }
 
+    /// The tree of the last snapshot, if the index is still as it was then, nothing of it has gone, and the last commit is the
+    /// same.
+    fn last(&self, head: Option<&str>) -> Option<String> {
+        let said = std::fs::read_to_string(self.at_path(LAST)).ok()?;
+        let tree = said.split(' ').next().filter(|tree| is_id(tree))?;
+        let is_there = self.index.exists() && self.at_path("refs/snapshots").join(tree).exists();
+        (is_there && last(tree, head).is_some_and(|last| said == last)).then(|| tree.to_owned())
+    }
+
     /// Names a tree, so that it stays.
     fn remember(&self, tree: &str) -> Result<(), UndoError> {
         let path = self.at_path("refs/snapshots").join(tree);
@@ -551,6 +603,7 @@ impl Own {
             return;
         }
         let _ = std::fs::remove_file(&self.index);
+        let _ = std::fs::remove_file(self.at_path(LAST));
         let list = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
         let objects = list(self.at_path("objects")).flat_map(|folder| list(folder.path()));
         for empty in objects.filter(|object| object.metadata().is_ok_and(|there| there.is_file() && there.len() == 0)) {
@@ -559,7 +612,8 @@ impl Own {
     }
 
     /// Starts with the user's index, so that not all has to be read. Without it, if it cannot be used.
-    fn seed(&self, theirs: &Repository<'_>) -> Result<(), UndoError> {
+    fn seed(&self, theirs: &Repository) -> Result<(), UndoError> {
+        let _ = std::fs::remove_file(self.at_path(LAST));
         if !copy_index(&theirs.git_dir.join("index"), &self.index) {
             return Ok(());
         }
@@ -572,7 +626,7 @@ impl Own {
     /// Takes out of a copy of the user's index all of which it is not certain that it is in the worktree byte by byte
     /// if the
     /// times say so. Then it is read.
-    fn adopt(&self, theirs: &Repository<'_>) -> Result<(), UndoError> {
+    fn adopt(&self, theirs: &Repository) -> Result<(), UndoError> {
         let listed = self.ask(&["ls-files", "-v", "-s", "-z"], vec![], Borrowed::Too)?;
         let (mut plain, mut doubtful) = (Vec::new(), Vec::new());
         for entry in parts(&listed).filter_map(Listed::read) {
@@ -623,7 +677,7 @@ impl<'a> Listed<'a> {
 /// The paths that a filter or an encoding converts, by attributes of any source. It need not be known what converts the
 /// ends
 /// of lines or `$Id$`: what that changes has another length.
-fn converted(theirs: &Repository<'_>, root: &Path, entries: &[Listed<'_>]) -> Result<HashSet<Vec<u8>>, UndoError> {
+fn converted(theirs: &Repository, root: &Path, entries: &[Listed<'_>]) -> Result<HashSet<Vec<u8>>, UndoError> {
     let paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path).collect();
     let mut input = paths.join(&0);
     input.push(0);
@@ -651,8 +705,8 @@ fn copy_index(from: &Path, to: &Path) -> bool {
 }
 
 /// The user's own list of ignored files: what the configuration says, or the usual place.
-fn ignore_list(theirs: Option<&Repository<'_>>) -> Result<Option<PathBuf>, UndoError> {
-    if let Some(theirs) = theirs {
+fn ignore_list(theirs: Option<&Repository>) -> Result<Option<PathBuf>, UndoError> {
+    if let Some(theirs) = theirs.filter(|theirs| theirs.configures("core.excludesfile")) {
         let said = theirs.try_ask(&["config", "-z", "--type=path", "--get", "core.excludesFile"], vec![])?;
         if said.status == Some(0) {
             let path = said.output.strip_suffix(b"\0").unwrap_or(&said.output);
@@ -909,8 +963,21 @@ mod tests {
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-    use super::*;
-    use crate::git::tests::{canary, git, repository, soon, try_user, user, write};
+    use toolgate_test_support::git::{canary, repository, try_user, user, write};
+
+    use super::{survey as survey_with, *};
+
+    /// The survey of a root, whose repository is looked for.
+    fn survey(
+        git: &Git,
+        store: &Path,
+        root: &Path,
+        limits: &Limits,
+        until: Instant,
+    ) -> Result<Pending, UndoError> {
+        survey_with(git, Theirs::of(git, root, until)?.as_ref(), store, root, limits, until)
+    }
+    use crate::testing::{git, soon};
 
     /// A scratch folder with a repository `repo` and a store.
     struct Scratch {
@@ -941,7 +1008,7 @@ mod tests {
         fn take(&self) -> (Snapshot, Vec<LeftOut>) {
             let pending = self.survey().expect("a survey");
             let withheld = vec![false; pending.paths().len()];
-            pending.take(&withheld, soon()).expect("a snapshot")
+            pending.take(Some(&withheld), soon()).expect("a snapshot")
         }
 
         fn changed(&self, before: &Snapshot) -> Vec<String> {
@@ -1160,7 +1227,7 @@ mod tests {
         write(&at(".GIT/odd"), "x");
         let pending = scratch.survey().expect("a survey");
         let withheld: Vec<bool> = pending.paths().iter().map(|path| *path == at("secret")).collect();
-        pending.take(&withheld, soon()).expect("a snapshot");
+        pending.take(Some(&withheld), soon()).expect("a snapshot");
         for name in ["pipe", "becomes"] {
             let _ = std::fs::remove_file(at(name));
             mknodat(CWD, at(name), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
@@ -1170,7 +1237,7 @@ mod tests {
         let pending = scratch.survey().expect("a survey");
         let withheld: Vec<bool> = pending.paths().iter().map(|path| *path == at("secret")).collect();
         assert_eq!(withheld.iter().filter(|one| **one).count(), 1);
-        let (snapshot, left_out) = pending.take(&withheld, soon()).expect("a snapshot");
+        let (snapshot, left_out) = pending.take(Some(&withheld), soon()).expect("a snapshot");
         let mut said: Vec<String> =
             left_out.iter().map(|one| format!("{one}").replace(&format!("{}/", scratch.root.display()), "")).collect();
         said.sort();
@@ -1180,7 +1247,7 @@ mod tests {
             "fresh/: it is a repository of its own",
             "inner/: it is a repository of its own",
             "large: it is larger than 256 MiB",
-            "secret: the rules keep it from being read",
+            "secret: rules keep it from being read",
         ];
         assert_eq!(said, expected);
         let saved: Vec<PathBuf> = scratch.contents(&snapshot).into_keys().collect();
@@ -1198,11 +1265,11 @@ mod tests {
         write(&scratch.root.join("secret"), "secret still");
         let pending = scratch.survey().expect("a survey");
         // Too few answers withhold the rest.
-        let (snapshot, left_out) = pending.take(&[], soon()).expect("a snapshot");
+        let (snapshot, left_out) = pending.take(Some(&[]), soon()).expect("a snapshot");
         assert_eq!(left_out.len(), 1);
         assert!(!scratch.contents(&snapshot).contains_key(Path::new("secret")));
         std::thread::sleep(2 * SLACK);
-        let (snapshot, _) = (scratch.survey().expect("a survey").take(&[], soon()).expect("a snapshot"), snapshot).0;
+        let (snapshot, _) = (scratch.survey().expect("a survey").take(Some(&[]), soon()).expect("a snapshot"), snapshot).0;
         assert_eq!(scratch.changed(&snapshot), [""; 0], "it was not touched");
         write(&scratch.root.join("secret"), "touched");
         assert_eq!(scratch.changed(&snapshot), ["+secret"]);
@@ -1362,7 +1429,7 @@ mod tests {
                 Ok(pending) => pending,
             };
             let withheld = vec![false; pending.paths().len()];
-            let (snapshot, _) = pending.take(&withheld, soon()).expect("a snapshot");
+            let (snapshot, _) = pending.take(Some(&withheld), soon()).expect("a snapshot");
             let one = Scratch { _folder: tempfile::tempdir().expect("a folder"), root, store: scratch.store.clone() };
             let found: Vec<PathBuf> = one.contents(&snapshot).into_keys().collect();
             assert_eq!(found, expected.iter().map(PathBuf::from).collect::<Vec<_>>(), "{}", one.root.display());
@@ -1458,15 +1525,18 @@ mod tests {
         scratch.take();
         std::fs::remove_dir_all(scratch.root.join(".git")).expect("removed");
         user(&scratch.root, &["init", "-q"]);
-        assert!(scratch.survey().expect("a survey").take(&[], soon()).is_err());
+        assert!(scratch.survey().expect("a survey").take(Some(&[]), soon()).is_err());
         let (snapshot, _) = scratch.take();
         assert_eq!(scratch.contents(&snapshot), scratch.worktree());
         // What a loss of power may leave.
+        let last = scratch.own(&snapshot).at_path(LAST);
+        let said = std::fs::read_to_string(&last).unwrap_or_default();
+        write(&last, said.split(' ').take(2).chain(["another start\n"]).collect::<Vec<_>>().join(" "));
         for object in files(&scratch.own(&snapshot).at_path("objects")).into_keys() {
             std::fs::set_permissions(&object, std::fs::Permissions::from_mode(0o600)).expect("a mode");
             write(&object, "");
         }
-        assert!(scratch.survey().expect("a survey").take(&[], soon()).is_err());
+        assert!(scratch.survey().expect("a survey").take(Some(&[]), soon()).is_err());
         let (snapshot, _) = scratch.take();
         assert_eq!(scratch.contents(&snapshot), scratch.worktree());
     }
@@ -1499,7 +1569,7 @@ mod tests {
         }
         let now = Instant::now();
         let pending = scratch.survey().expect("a survey");
-        let taken = pending.take(&[false; 200], now).map(|_| ());
+        let taken = pending.take(Some(&[false; 200]), now).map(|_| ());
         assert!(matches!(taken, Err(UndoError::Late)), "{taken:?}");
         let (snapshot, _) = scratch.take();
         assert_eq!(scratch.contents(&snapshot).len(), 200);

@@ -5,6 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use toolgate_git::Git;
+
 use crate::Limits;
 use crate::files::{made, states, survey};
 use crate::model::{Change, ChangeKind, Item, LeftOut, PathBytes, State};
@@ -75,7 +77,7 @@ impl Scratch {
     pub(crate) fn save(&self, changes: &[Change], limits: &Limits) -> Saved {
         let survey = survey(changes, limits, soon());
         let withheld = vec![false; survey.files().len()];
-        let (items, left_out) = survey.capture(self.store.objects(), &withheld, limits, soon());
+        let (items, left_out) = survey.capture(self.store.objects(), Some(&withheld), limits, soon());
         Saved { items, left_out }
     }
 
@@ -123,6 +125,11 @@ impl Scratch {
         }
         tree
     }
+}
+
+/// The git that tests use.
+pub(crate) fn git() -> Git {
+    Git::find(Path::new("/nonexistent")).expect("git")
 }
 
 /// Later than any test takes.

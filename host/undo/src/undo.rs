@@ -6,9 +6,11 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use toolgate_git::Git;
+
 use crate::calls::{Calls, is_left_out, same};
 use crate::error::UndoError;
-use crate::git::Git;
+use crate::git;
 use crate::history::{self, HistoryPlan};
 use crate::limits::Limits;
 use crate::model::{After, Blob, CallRef, Entry, History, Kind, PathBytes, Snapshot, State, Touched};
@@ -305,7 +307,7 @@ fn add_touched(
     let mut conflicts = Vec::new();
     let own: HashSet<&PathBytes> = entry.items.iter().map(|item| &item.path).collect();
     for (place, before) in entry.snapshots.iter().enumerate() {
-        let git = Git::find(before.root.as_path())?;
+        let git = git::find(before.root.as_path())?;
         let known = after.and_then(|after| after.touched.get(place)?.clone());
         let is_known = known.is_some();
         let touched = match known {
@@ -384,7 +386,7 @@ fn plan_histories(
     let mut plans = Vec::new();
     for (git_dir, (before, after)) in histories {
         let folder = before.worktree.clone().unwrap_or_else(|| git_dir.clone());
-        let now = Git::find(folder.as_path()).and_then(|git| Ok((history::look(&git, folder.as_path(), until)?, git)));
+        let now = git::find(folder.as_path()).and_then(|git| Ok((history::look(&git, folder.as_path(), until)?, git)));
         match now {
             Ok((Some(now), git)) => {
                 let is_known = after.is_some() || force;

@@ -67,11 +67,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let count = report.count();
     writeln!(
         out,
-        "{} distinct calls: {} blocked ({:.2} %), {} asked; {:.2} % stopped",
+        "{} distinct calls: {} blocked ({:.2} %), {} asked ({} of them not if all they change can be saved); {:.2} % stopped",
         count.total(),
         count.blocked,
         count.blocked_percent(),
         count.asked,
+        count.recoverable,
         count.touched_percent()
     )?;
     if figures["labelled"] != 0 {

@@ -60,13 +60,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (found, _) in report.judged.iter().step_by(step.max(1)).take(shown) {
         writeln!(out, "{:?} {}\n    {}", found.kind, found.place, short(&found.command))?;
     }
-    writeln!(out, "{:52} without what is set aside", "")?;
-    let titles = format!("{:>8} {:>7} {:>7} {:>9}", "commands", "blocked", "asked", "touched");
+    writeln!(out, "{:58} without what is set aside", "")?;
+    let titles = format!("{:>8} {:>7} {:>7} {:>5} {:>9}", "commands", "blocked", "asked", "saved", "touched");
     writeln!(out, "{:15} {titles}   {titles}", "kind")?;
     let row = |name: &str, kind| {
         let part = |count: Count| {
             let (total, percent) = (count.total(), count.touched_percent());
-            format!("{total:8} {:7} {:7} {percent:7.2} %", count.blocked, count.asked)
+            format!("{total:8} {:7} {:7} {:5} {percent:7.2} %", count.blocked, count.asked, count.recoverable)
         };
         format!("{name:15} {}   {}", part(report.count(kind)), part(report.everyday(kind)))
     };
@@ -74,6 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(out, "{}", row(&format!("{kind:?}"), Some(kind)))?;
     }
     writeln!(out, "{}", row("all", None))?;
+    writeln!(out, "saved: of those asked, nobody is asked if all that the command changes can be saved before")?;
     for (rule, count) in report.rules() {
         writeln!(out, "{count:7} {rule}")?;
     }

@@ -29,6 +29,8 @@ pub struct Verdict {
     pub stopped: Option<Stopped>,
     /// The rules that fired, the weightiest first.
     pub rules: Vec<String>,
+    /// Whether nobody is asked if all that the command changes was saved before.
+    pub recoverable: bool,
 }
 
 /// How many commands came to what.
@@ -40,6 +42,8 @@ pub struct Count {
     pub asked: usize,
     /// Nothing spoke against them.
     pub passed: usize,
+    /// Of those that a person decides: nobody does if all that they change was saved before.
+    pub recoverable: usize,
 }
 
 impl Count {
@@ -50,6 +54,7 @@ impl Count {
             Some(Stopped::Ask) => self.asked += 1,
             None => self.passed += 1,
         }
+        self.recoverable += usize::from(verdict.recoverable);
     }
 
     /// All of them.
@@ -135,13 +140,14 @@ impl Judge {
             workspace: workspace.into(),
             ..Call::default()
         };
-        let verdict = self.guard.judge(&call, &mut files);
+        let (verdict, changes) = self.guard.judge_changes(&call, &mut files);
         let stopped = match verdict.action() {
             Some(Action::Block) => Some(Stopped::Block),
             Some(Action::Ask) => Some(Stopped::Ask),
             Some(Action::Note) | None => None,
         };
-        Verdict { stopped, rules: verdict.findings.into_iter().map(|finding| finding.rule).collect() }
+        let rules = verdict.findings.into_iter().map(|finding| finding.rule).collect();
+        Verdict { stopped, rules, recoverable: changes.is_some_and(|changes| changes.is_recoverable()) }
     }
 }
 

@@ -281,8 +281,8 @@ impl Score {
     pub fn tables(&self) -> Result<String, fmt::Error> {
         let mut out = String::new();
         let columns =
-            format!("{:>5} {:>7} {:>5} {:>6} {:>9} {:>9}", "cases", "blocked", "asked", "passed", "touched", "blocked");
-        writeln!(out, "{:26}{:49}corrected", "", "as labelled")?;
+            format!("{:>5} {:>7} {:>5} {:>5} {:>6} {:>9} {:>9}", "cases", "blocked", "asked", "saved", "passed", "touched", "blocked");
+        writeln!(out, "{:26}{:55}corrected", "", "as labelled")?;
         writeln!(out, "{:18}{:8}{columns}   {columns}", "scope", "label")?;
         for scope in self.scopes() {
             for label in [Wanted::Block, Wanted::Ask, Wanted::Allow] {
@@ -292,6 +292,7 @@ impl Score {
                 }
             }
         }
+        writeln!(out, "saved: of those asked, nobody is asked if all that the command changes can be saved before")?;
         let families = self.families();
         if !families.is_empty() {
             writeln!(
@@ -335,7 +336,7 @@ impl Score {
 }
 
 fn cells(count: Count) -> String {
-    let Count { blocked, asked, passed } = count;
+    let Count { blocked, asked, passed, recoverable } = count;
     let (total, touched, percent) = (count.total(), count.touched_percent(), count.blocked_percent());
-    format!("{total:5} {blocked:7} {asked:5} {passed:6} {touched:7.1} % {percent:7.1} %")
+    format!("{total:5} {blocked:7} {asked:5} {recoverable:5} {passed:6} {touched:7.1} % {percent:7.1} %")
 }

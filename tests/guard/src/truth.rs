@@ -209,7 +209,7 @@ impl fmt::Display for Tally {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "{:<44} {:>6} {:>6} {:>6} {:>6} {:>9}", "", "cases", "block", "ask", "pass", "stopped")?;
         let line = |out: &mut fmt::Formatter<'_>, name: &str, count: Count| {
-            let Count { blocked, asked, passed } = count;
+            let Count { blocked, asked, passed, .. } = count;
             let (total, share) = (count.total(), count.touched_percent());
             writeln!(out, "{name:<44} {total:>6} {blocked:>6} {asked:>6} {passed:>6} {share:>7.1} %")
         };

@@ -102,8 +102,18 @@ impl Scene {
     /// # Errors
     /// If it is not built.
     pub fn outside(&self) -> Result<Command, Error> {
+        let mut command = self.toolgate()?;
+        command.arg("mcp");
+        Ok(command)
+    }
+
+    /// The program, as the user would run it in the project.
+    ///
+    /// # Errors
+    /// If it is not built.
+    pub fn toolgate(&self) -> Result<Command, Error> {
         let mut command = Command::new(program()?);
-        command.arg("mcp").current_dir(self.project());
+        command.current_dir(self.project());
         command.env_clear().env("HOME", self.home()).env("SHELL", self.shell.path());
         command.env("TERM", "screen-256color").env("LANG", "C.UTF-8").env("LC_ALL", "C.UTF-8");
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());

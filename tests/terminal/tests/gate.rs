@@ -90,3 +90,25 @@ fn what_a_command_leaves_on_the_line_is_not_joined_with_the_next() {
         assert!(!shown.lines().any(|line| line.trim() == "planted"), "{shown}");
     });
 }
+
+#[test]
+fn what_a_call_changed_is_undone() {
+    in_both(|scene, client| {
+        scene.write("project/kept", "as it was\n").unwrap();
+        scene.write("project/gone", "not in any commit\n").unwrap();
+        let content = |name: &str| std::fs::read_to_string(scene.project().join(name)).ok();
+        let before = [content("kept"), content("gone"), content("made")];
+        let undo = |arguments: &[&str]| {
+            let output = scene.toolgate().unwrap().arg("undo").args(arguments).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+        };
+        for command in ["rm -f gone", "echo new > kept; echo new > made"] {
+            assert_eq!(client.bash(command).unwrap().exit(), Some(0), "{command}");
+        }
+        assert_ne!([content("kept"), content("gone"), content("made")], before);
+        let listed = undo(&["--list"]);
+        assert!(listed.contains("rm -f gone") && listed.contains("echo new > kept"), "{listed}");
+        let said = undo(&["--session"]);
+        assert_eq!([content("kept"), content("gone"), content("made")], before, "{said}{listed}");
+    });
+}

@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use super::place::{CWD, Kind, Place, SOCKET, code_lens_socket, project_hash};
 use super::program::{Whose, whose};
 use super::wire::{Connection, PROBE, connect};
-use crate::programs::installed;
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::{Answer, Daemon, apart};
 use toolgate_host::limits::deadline;
+use toolgate_host::private::programs::installed;
 use toolgate_host::private::{read_regular, secret_folder};
 
 /// How long a daemon may take to start.
@@ -275,7 +275,7 @@ impl Place {
         }
         let bare = path.file_name() == Some(name);
         let folders = std::env::var_os("PATH").filter(|_| bare).unwrap_or_default();
-        let found = installed(name, &folders, Path::new(&self.cwd));
+        let found = installed(name, &folders, Path::new(&self.cwd)).next();
         found.ok_or_else(|| unavailable(format!("{} is not installed outside the project", name.display())))
     }
 

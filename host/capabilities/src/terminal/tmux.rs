@@ -13,10 +13,10 @@ use std::process::Stdio;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-use crate::programs::{installed, repository};
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::Answer;
 use toolgate_host::limits::deadline;
+use toolgate_host::private::programs::{installed, outermost_repository};
 
 /// Most bytes that tmux may say.
 const OUTPUT: u64 = 64 << 20;
@@ -141,7 +141,7 @@ fn program() -> Option<PathBuf> {
 pub(super) fn find(name: impl AsRef<Path>) -> Option<PathBuf> {
     let folder = std::env::current_dir().unwrap_or_default();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    installed(name, OsStr::new(&path), &repository(&folder))
+    installed(name, OsStr::new(&path), &outermost_repository(&folder)).next()
 }
 
 /// A word that nothing which tmux tells can hold, as nobody knows it before.

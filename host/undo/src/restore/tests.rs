@@ -153,7 +153,7 @@ fn a_call_is_undone_and_its_undo_too() {
         let paths: Vec<&Path> = planned.targets().map(|target| target.path.as_path()).collect();
         let survey = crate::files::survey_paths(&paths, &Limits::DEFAULT, soon());
         let withheld = vec![false; survey.files().len()];
-        let (items, _) = survey.capture(scratch.store.objects(), &withheld, &Limits::DEFAULT, soon());
+        let (items, _) = survey.capture(scratch.store.objects(), Some(&withheld), &Limits::DEFAULT, soon());
         let undo = Saved { items, left_out: Vec::new() };
         scratch.apply(&planned);
         assert_eq!(scratch.tree(), before, "{name}");

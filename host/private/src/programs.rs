@@ -6,8 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The outermost repository that a folder is in; the folder itself, if it is in none.
-#[cfg(any(feature = "git", feature = "terminal", test))]
-pub(crate) fn repository(folder: &Path) -> PathBuf {
+pub fn outermost_repository(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
     // An empty `.git` makes no repository.
     let is_one = |git: PathBuf| git.is_file() || git.join("HEAD").symlink_metadata().is_ok();
@@ -15,11 +14,11 @@ pub(crate) fn repository(folder: &Path) -> PathBuf {
     outermost.unwrap_or(&folder).to_path_buf()
 }
 
-/// A program of this name in the absolute folders of a `PATH`, that does not lie in a folder which others write. The
+/// The programs of this name in the absolute folders of a `PATH`, in their order, without those in the folder `outside`. The
 /// root is not counted as one: everything lies in it.
-pub(crate) fn installed(name: impl AsRef<Path>, path: &OsStr, outside: &Path) -> Option<PathBuf> {
+pub fn installed<N: AsRef<Path>>(name: N, path: &OsStr, outside: &Path) -> impl Iterator<Item = PathBuf> + use<N> {
     let outside = outside.canonicalize().unwrap_or_else(|_| outside.to_path_buf());
-    let fits = |program: &PathBuf| {
+    let fits = move |program: &PathBuf| {
         let real = program.canonicalize();
         // What a link in the folder says is as good as what lies in it.
         let named = program.parent().and_then(|folder| folder.canonicalize().ok());
@@ -28,8 +27,8 @@ pub(crate) fn installed(name: impl AsRef<Path>, path: &OsStr, outside: &Path) ->
         real.is_ok_and(|real| real.metadata().is_ok_and(runs) && outside(&real))
             && named.is_some_and(|folder| outside(&folder))
     };
-    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(&name)).find(fits)
+    let folders: Vec<_> = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
+    folders.into_iter().map(move |folder| folder.join(&name)).filter(fits)
 }
 
 #[cfg(test)]
@@ -71,13 +70,13 @@ mod tests {
             for (path, expected) in cases {
                 let folders = path.split(':').filter(|folder| !folder.is_empty()).map(|folder| root.join(folder));
                 let path = std::env::join_paths(folders).expect("a PATH");
-                let found = installed("git", &path, &repository(&root.join(folder)));
+                let found = installed("git", &path, &outermost_repository(&root.join(folder))).next();
                 assert_eq!(found, expected.map(|folder| root.join(folder).join("git")), "{folder}, {path:?}");
             }
         }
-        assert_eq!(installed("git", OsStr::new("bin:."), &root.join("repo")), None, "relative");
+        assert_eq!(installed("git", OsStr::new("bin:."), &root.join("repo")).next(), None, "relative");
         let usr = root.join("usr/bin");
-        assert_eq!(installed("git", usr.as_os_str(), Path::new("/")), Some(usr.join("git")), "in the root");
-        assert_eq!(repository(&root.join("usr/bin")), root.join("usr/bin"));
+        assert_eq!(installed("git", usr.as_os_str(), Path::new("/")).next(), Some(usr.join("git")), "in the root");
+        assert_eq!(outermost_repository(&root.join("usr/bin")), root.join("usr/bin"));
     }
 }
