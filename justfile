@@ -42,8 +42,8 @@ tests:
     @.ci/skipped
 
 # What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it and built once
-# more elsewhere, the specs, and the libraries without some of their features
-nightly: reproducible component specs features
+# more elsewhere, the specs, the libraries without some of their features, and the packages
+nightly: reproducible component specs features packages-test
 
 # The specs of programs against the `--help` of those that are installed, in a sandbox
 specs: setup
@@ -103,6 +103,18 @@ build: setup
     cargo build {{all}} --lib --bin toolgate --bin toolgate-bake --bin toolgate-lens --bin toolgate-layout
     ./target/release/toolgate-layout target/release/toolgate target/layout
     cargo build {{all}} --bin toolgate
+
+# The packages that people's tools install, all from this build, in target/packages: archive, npm, wheel, .deb, formula, SBOM
+packages: build
+    @.ci/packages
+
+# Each package installed into an empty place, used with an empty home folder, and removed again
+packages-test: packages
+    @.ci/packages test
+
+# A release of this commit: bumps the version, dates the changelog, runs `just test`, commits and tags. Pushes nothing
+release VERSION:
+    @.ci/release {{VERSION}}
 
 # Formatting and clippy
 lint:

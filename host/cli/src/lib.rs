@@ -8,6 +8,8 @@
 //! | `analysis` | what a shell text does: its commands, files and hints |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
+//! | `completions` | scripts for shells, and man pages |
+//! | `demo` | verdicts on a few commands, without an agent |
 //! | `duration` | times as people write them |
 //! | `exempt` | rules lifted in the user's own file, by a person |
 //! | `exemption_text` | an exemption put into the text of a rule file |
@@ -31,17 +33,21 @@
 //! | `runtime` | the runtime of a command that does one thing |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
+//! | `setup` | Toolgate for the agents that are here, with a question before each change |
 //! | `shared_terminal` | the shared terminal of a session |
 //! | `show` | putting untrusted text before a person |
 //! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
 //! | `terminal` | questions on the terminal |
 //! | `undo` | what calls changed, listed and put back |
+//! | `update` | how to find a newer release and get it |
+//! | `welcome` | what the bare command shows at a terminal |
 
 mod allow;
 mod analysis;
 mod check;
 mod columns;
+mod completions;
 mod demo;
 mod duration;
 mod exempt;
@@ -66,25 +72,28 @@ mod rules;
 mod runtime;
 mod script;
 mod serve;
+mod setup;
 mod shared_terminal;
 mod show;
 mod signals;
 mod source;
 mod terminal;
 mod undo;
+mod update;
+mod welcome;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use toolgate_agents::exit;
 use toolgate_agents::settings::program;
+use toolgate_agents::{Failure, exit};
 
 /// The gate between a coding agent and your machine.
 ///
-/// Checks every tool call of an agent before it runs. Without a subcommand, and with standard input not a terminal, it acts as
-/// the agent's hook.
+/// Checks every tool call of an agent before it runs. Without a subcommand it lists, at a terminal, the agents found here and the
+/// next step; with standard input not a terminal, it acts as the agent's hook.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -96,6 +105,8 @@ struct Cli {
 enum Command {
     /// Judge a few commands, to see how it looks; nothing is run or changed
     Demo,
+    /// Add Toolgate to the agents found here, with a question before each change
+    Setup(setup::Arguments),
     /// Evaluate a shell command, or a batch of tool calls, against the rules
     Check(check::Arguments),
     /// Explain a verdict: the command's words and effects, and why each rule fired or not
@@ -126,6 +137,12 @@ enum Command {
     Plugin(plugin::Arguments),
     /// Show a component's exports, imports and digests
     Inspect(inspect::Arguments),
+    /// Show how to find and install a newer release; makes no network connection
+    Update,
+    /// Print a completion script for a shell
+    Completions(completions::Arguments),
+    /// Print the man page, or write the pages of all commands
+    Man(completions::Pages),
     /// Show every command in a shell script, with its directory, effects and unknowns
     #[command(after_help = analysis::WALK)]
     Walk(analysis::Arguments),
@@ -159,6 +176,17 @@ impl Told {
             None => return Told { words, lost: false },
         }
         Told { words, lost }
+    }
+
+    /// Whether a person typed only the program's name. Where standard input is no terminal that is a hook by now.
+    fn is_bare(&self) -> bool {
+        self.words.len() <= 1 && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+    }
+
+    /// The kind of names that a completion script asks for.
+    fn asks_for_names(&self) -> Option<&OsStr> {
+        let [_, word, kind] = self.words.as_slice() else { return None };
+        (word == completions::NAMES).then_some(kind.as_os_str())
     }
 
     fn is_hook(&self) -> bool {
@@ -225,6 +253,12 @@ fn command(told: &Told) -> ExitCode {
     if let Some(arguments) = told.of_hook() {
         hook::run(&arguments, told.lost);
     }
+    if let Some(kind) = told.asks_for_names() {
+        return ended(completions::names(kind));
+    }
+    if told.is_bare() {
+        return ended(welcome::run());
+    }
     let cli = match Cli::try_parse_from(&told.words) {
         Ok(cli) => cli,
         Err(error) => {
@@ -241,8 +275,9 @@ fn command(told: &Told) -> ExitCode {
             });
         }
     };
-    let outcome = match cli.command {
+    ended(match cli.command {
         Command::Demo => demo::run(),
+        Command::Setup(arguments) => setup::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
@@ -258,10 +293,17 @@ fn command(told: &Told) -> ExitCode {
         Command::Log(arguments) => log::run(&arguments),
         Command::Plugin(arguments) => plugin::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Update => update::run(),
+        Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
+        Command::Man(arguments) => completions::man(&arguments, Cli::command()),
         Command::Walk(arguments) => analysis::run(analysis::Question::Walk, &arguments),
         Command::Files(arguments) => analysis::run(analysis::Question::Files, &arguments),
         Command::Hints(arguments) => analysis::hints(&arguments),
-    };
+    })
+}
+
+/// The exit code of a command that has ended; an error is shown.
+fn ended(outcome: Result<ExitCode, Failure>) -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(failure) => {

@@ -362,9 +362,16 @@ pub(crate) fn pack_of(rule: &str) -> Result<Option<String>, Failure> {
 /// # Errors
 /// If that is not known.
 fn every() -> Result<Vec<Value>, Failure> {
+    Ok(list(all()?.get("rules")).to_vec())
+}
+
+/// The `packs` and `rules` that there are here, in force or not, as the component lists them.
+///
+/// # Errors
+/// If that is not known.
+pub(crate) fn all() -> Result<Map<String, Value>, Failure> {
     let at = Where { cwd: None, packs: PackOptions::default() };
-    let answer = first(ask(&at, true, &[json!({ "question": "list" })])?);
-    Ok(list(answer.get("rules")).to_vec())
+    Ok(first(ask(&at, true, &[json!({ "question": "list" })])?))
 }
 
 /// After which events a test is.

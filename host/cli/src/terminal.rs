@@ -33,7 +33,7 @@ impl Person for Terminal {
 }
 
 /// Whether an answer is a clear yes.
-fn yes(answer: &str) -> bool {
+pub(crate) fn yes(answer: &str) -> bool {
     ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 

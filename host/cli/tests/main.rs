@@ -15,6 +15,7 @@ mod rules;
 mod scene;
 mod screens;
 mod serve;
+mod setup;
 mod steering;
 mod undo;
 mod watch;

@@ -323,12 +323,10 @@ fn agents_behind_a_shim_are_covered() {
         let project = Project::new();
         let state = project.state();
         let mut shim = Shim::new(&project.0, agent);
-        for (id, (tool, input, run)) in [
-            ("bash", &shell, "rm -f untracked"),
-            ("write", &write(&project, path), "echo three > b"),
-        ]
-        .into_iter()
-        .enumerate()
+        for (id, (tool, input, run)) in
+            [("bash", &shell, "rm -f untracked"), ("write", &write(&project, path), "echo three > b")]
+                .into_iter()
+                .enumerate()
         {
             let mut ask = |at: usize, event: &str| {
                 let payload = payload(&project, event, tool, input);

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use toolgate_git::{Git, GitError, Repository};
+use toolgate_private::read_regular;
 
 use crate::error::UndoError;
 use crate::files::{self, Survey};
 use crate::git;
 use crate::model::{
-    After, CallRef, Change, ChangeKind, Changes, Entry, GitCommand, History, How, Item, Kind, LeftOut, PathBytes, SCHEMA, SHOWN,
-    Snapshot, State, Touched,
+    After, CallRef, Change, ChangeKind, Changes, Entry, GitCommand, History, How, Item, Kind, LeftOut, PathBytes,
+    SCHEMA, SHOWN, Snapshot, State, Touched,
 };
 use crate::objects::Objects;
 use crate::snapshot::Theirs;
@@ -345,12 +346,27 @@ fn settings(changes: &[Changes]) -> Vec<Change> {
     let commands = changes.iter().flat_map(|one| &one.git);
     let own = commands.filter(|one| matches!(one.command.as_str(), "branch" | "remote" | "config"));
     let config = |one: &GitCommand| {
-        let config = worktree_of(Path::new(one.folder.as_deref()?))?.join(".git/config");
+        let config = configuration_of(&worktree_of(Path::new(one.folder.as_deref()?))?)?;
         let path = config.is_file().then(|| config.to_str().map(str::to_owned))?;
         Some(Change { path: Some(path?), kind: ChangeKind::Write, certain: false, recursive: false })
     };
     own.filter_map(config).collect()
 }
+
+/// The file with the settings of the repository that a root is a worktree of, the main one or a linked one.
+fn configuration_of(root: &Path) -> Option<PathBuf> {
+    let git = root.join(".git");
+    if git.is_dir() {
+        return Some(git.join("config"));
+    }
+    let line = |path: &Path| Some(String::from_utf8(read_regular(path, LINE).ok()?).ok()?.trim_end().to_owned());
+    let folder = root.join(line(&git)?.strip_prefix("gitdir: ")?);
+    let common = line(&folder.join("commondir")).map_or_else(|| folder.clone(), |common| folder.join(common));
+    Some(common.canonicalize().ok()?.join("config"))
+}
+
+/// Most bytes of a file with one path.
+const LINE: u64 = 8 << 10;
 
 /// The workspaces and repositories that a call may change.
 struct Places {

@@ -617,11 +617,7 @@ fn apply_head(repository: &Repository, now: &str, then: &str) -> Result<(), Undo
 }
 
 /// Puts the stash back, which is the reflog of a ref: what is missing on top is added, else all is written anew.
-fn apply_stash(
-    repository: &Repository,
-    now: &[(String, String)],
-    then: &[(String, String)],
-) -> Result<(), UndoError> {
+fn apply_stash(repository: &Repository, now: &[(String, String)], then: &[(String, String)]) -> Result<(), UndoError> {
     let there = stash_now(repository)?;
     if there != now {
         return Err(UndoError::Git("it was changed meanwhile".to_owned()));

@@ -968,13 +968,7 @@ mod tests {
     use super::{survey as survey_with, *};
 
     /// The survey of a root, whose repository is looked for.
-    fn survey(
-        git: &Git,
-        store: &Path,
-        root: &Path,
-        limits: &Limits,
-        until: Instant,
-    ) -> Result<Pending, UndoError> {
+    fn survey(git: &Git, store: &Path, root: &Path, limits: &Limits, until: Instant) -> Result<Pending, UndoError> {
         survey_with(git, Theirs::of(git, root, until)?.as_ref(), store, root, limits, until)
     }
     use crate::testing::{git, soon};
@@ -1269,7 +1263,8 @@ mod tests {
         assert_eq!(left_out.len(), 1);
         assert!(!scratch.contents(&snapshot).contains_key(Path::new("secret")));
         std::thread::sleep(2 * SLACK);
-        let (snapshot, _) = (scratch.survey().expect("a survey").take(Some(&[]), soon()).expect("a snapshot"), snapshot).0;
+        let (snapshot, _) =
+            (scratch.survey().expect("a survey").take(Some(&[]), soon()).expect("a snapshot"), snapshot).0;
         assert_eq!(scratch.changed(&snapshot), [""; 0], "it was not touched");
         write(&scratch.root.join("secret"), "touched");
         assert_eq!(scratch.changed(&snapshot), ["+secret"]);

@@ -269,6 +269,25 @@ fn what_git_loses_comes_back() {
     }
 }
 
+/// The settings of a branch are in the repository that a linked worktree shares.
+#[test]
+fn settings_of_a_branch_come_back() {
+    for folder in [".", "linked"] {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run("git config branch.topic.description what-for; git worktree add -q --detach linked");
+        let config = || std::fs::read_to_string(scratch.root().join(".git/config")).expect("settings");
+        let before = config();
+        let folder = scratch.root().join(folder).to_str().expect("text").to_owned();
+        let git = vec![GitCommand { folder: Some(folder.clone()), command: "branch".to_owned() }];
+        let changes = Changes { schema: 1, git, ..Changes::default() };
+        let id = scratch.call("1", changes, &format!("git -C {folder} branch -q -D topic"));
+        assert_ne!(config(), before, "{folder}");
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{folder}");
+        assert_eq!(config(), before, "{folder}");
+    }
+}
+
 #[test]
 fn what_nobody_foresaw_comes_back() {
     for (prepare, ignored) in [(REPOSITORY, true), (FILES, false)] {

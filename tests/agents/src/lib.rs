@@ -33,7 +33,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A program of the machine is missing.
-    #[error("{0} is not installed; the agents are only run behind it")]
+    #[error("{0} is not installed, and the agents are only run with it")]
     Missing(&'static str),
     /// There is nothing to test.
     #[error("there is no {}: build it with `just build`, or name another with --toolgate", .0.display())]

@@ -35,7 +35,8 @@ pub struct Settings {
 
 /// Says what is missing, before anything is tried.
 pub fn check() -> Result<(), Error> {
-    for program in ["bwrap", "git"] {
+    // The checks of scripts say what the scenarios with them wait for.
+    for program in ["bwrap", "git", "shellcheck"] {
         if !has(program, "--version") {
             return Err(Error::Missing(program));
         }

@@ -74,6 +74,22 @@ fn verdicts(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The verdict alone, and with what the call changes.
+fn changes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("changes");
+    let guard = Guard::new();
+    for (name, text) in [("no effects", "ls -la"), ("typical", TYPICAL), ("two files", "rm a b")] {
+        let call = call(text);
+        group.bench_with_input(BenchmarkId::new("verdict", name), &call, |bencher, call| {
+            bencher.iter(|| black_box(guard.judge(call, &mut NoHost)));
+        });
+        group.bench_with_input(BenchmarkId::new("verdict and changes", name), &call, |bencher, call| {
+            bencher.iter(|| black_box(guard.judge_changes(call, &mut NoHost)));
+        });
+    }
+    group.finish();
+}
+
 fn many_rules(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("typical command, a user's rules");
     for count in [0, 200, 2_000, 20_000] {
@@ -104,5 +120,5 @@ fn loading(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, verdicts, many_rules, loading);
+criterion_group!(benches, verdicts, changes, many_rules, loading);
 criterion_main!(benches);

@@ -280,8 +280,10 @@ impl Score {
     /// The tables, for people.
     pub fn tables(&self) -> Result<String, fmt::Error> {
         let mut out = String::new();
-        let columns =
-            format!("{:>5} {:>7} {:>5} {:>5} {:>6} {:>9} {:>9}", "cases", "blocked", "asked", "saved", "passed", "touched", "blocked");
+        let columns = format!(
+            "{:>5} {:>7} {:>5} {:>5} {:>6} {:>9} {:>9}",
+            "cases", "blocked", "asked", "saved", "passed", "touched", "blocked"
+        );
         writeln!(out, "{:26}{:55}corrected", "", "as labelled")?;
         writeln!(out, "{:18}{:8}{columns}   {columns}", "scope", "label")?;
         for scope in self.scopes() {

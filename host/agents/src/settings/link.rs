@@ -45,7 +45,9 @@ impl Target {
         let (own, file) = (Path::new(program), link_of(known.name()));
         let beside = own.with_file_name(&file);
         let writable = || own.parent().is_some_and(|folder| access(folder, Access::WRITE_OK).is_ok());
-        if leads_to(&beside, own) || is_free(&beside) && writable() {
+        // npm replaces the whole folder when it updates the package, and the agent would run nothing.
+        let stays = !own.iter().any(|part| part == "node_modules");
+        if stays && (leads_to(&beside, own) || is_free(&beside) && writable()) {
             return Ok(Target::at(&beside, own, Path::new(program::NAME)));
         }
         if scope == Scope::Project {

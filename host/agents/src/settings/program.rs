@@ -20,8 +20,21 @@ const LINK: &str = "toolgate-hook-";
 /// Folders that are emptied by themselves.
 const PASSING: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
 
-/// The file that marks a folder as one that may be deleted at any time. Cargo writes it.
+/// Folders, one in the other, that package managers replace at the next update or empty when they like.
+const REPLACED: &[(&[&str], &str)] = &[
+    (&["_npx"], "the cache of npx is emptied by itself"),
+    (&[".cache", "uv"], "the cache of uv is emptied by itself"),
+    (&["Caches", "uv"], "the cache of uv is emptied by itself"),
+    (&["Cellar"], "`brew upgrade` removes this version"),
+    (&[".pnpm"], "pnpm removes this version at the next update"),
+];
+
+/// The file that marks a folder as one that may be deleted at any time. uv and pipx write it as well, into environments that
+/// stay.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
+
+/// How cargo signs that file.
+const CARGO: &str = "created by cargo";
 
 /// The absolute path of the running program.
 ///
@@ -33,6 +46,7 @@ pub fn running() -> Result<String, Failure> {
         Failure::new(exit::SOFTWARE, message)
     };
     let path = dirs::program().map_err(|error| unusable(&error.to_string()))?;
+    let path = unversioned(&path).unwrap_or(path);
     if !path.is_absolute() || !path.is_file() {
         return Err(unusable(&format!("{} no longer exists", path.display())));
     }
@@ -51,6 +65,16 @@ pub fn running() -> Result<String, Failure> {
     Ok(path)
 }
 
+/// The path of a program that Homebrew installed, which leads to whatever version is the current one; none for others.
+fn unversioned(path: &Path) -> Option<PathBuf> {
+    let parts: Vec<&OsStr> = path.iter().collect();
+    let cellar = parts.iter().position(|part| *part == "Cellar")?;
+    let (prefix, rest) = (parts.get(..cellar)?, parts.get(cellar + 3..)?);
+    let stable: PathBuf =
+        prefix.iter().copied().chain(["opt".as_ref(), *parts.get(cellar + 1)?]).chain(rest.iter().copied()).collect();
+    (stable.canonicalize().ok()? == path.canonicalize().ok()?).then_some(stable)
+}
+
 /// How safe a program is where it lies.
 pub enum Standing {
     /// Nobody but the administrator can replace it.
@@ -64,13 +88,18 @@ pub enum Standing {
 /// Who could replace or remove a program.
 pub fn standing(path: &Path) -> Standing {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    if let Some(cache) = real.ancestors().skip(1).find(|folder| folder.join(CACHE_TAG).exists()) {
+    let is_cargos = |tag: &Path| fs::read_to_string(tag).is_ok_and(|text| text.contains(CARGO));
+    if let Some(cache) = real.ancestors().skip(1).find(|folder| is_cargos(&folder.join(CACHE_TAG))) {
         return Standing::Loose(format!("`cargo clean` deletes it with {}", cache.display()));
     }
     let temporary = std::env::temp_dir();
     let mut passing = PASSING.iter().map(Path::new).chain([temporary.as_path()]);
     if let Some(folder) = passing.find(|folder| real.starts_with(folder)) {
         return Standing::Loose(format!("{} is temporary", folder.display()));
+    }
+    let stays = unversioned(&real).is_some_and(|stable| stable == path);
+    if let Some(why) = replaced(&real).filter(|_| !stays) {
+        return Standing::Loose(why.to_owned());
     }
     for part in real.ancestors() {
         let Ok(about) = fs::metadata(part) else { continue };
@@ -83,6 +112,13 @@ pub fn standing(path: &Path) -> Standing {
     // Whoever may change the folder of a link may have it lead elsewhere.
     let own = writable(&real) || [real.as_path(), path].iter().any(|path| path.parent().is_some_and(writable));
     if own && !rustix::process::geteuid().is_root() { Standing::Own } else { Standing::Firm }
+}
+
+/// Why a package manager may replace or remove a program.
+fn replaced(path: &Path) -> Option<&'static str> {
+    let parts: Vec<&OsStr> = path.iter().collect();
+    let is_in = |folders: &[&str]| parts.windows(folders.len()).any(|some| some == folders);
+    REPLACED.iter().find(|(folders, _)| is_in(folders)).map(|(_, why)| *why)
 }
 
 /// Where the program should rather be.
@@ -231,6 +267,45 @@ mod tests {
         for (handler, expected) in cases {
             let ours = words(&handler).is_some_and(|words| of_hook(&words, "codex").is_some());
             assert_eq!(ours, expected, "{handler}");
+        }
+    }
+
+    #[test]
+    fn places_of_one_version_are_known() {
+        let cases = [
+            ("/home/dev/.npm/_npx/1f2e/node_modules/@toolgate/linux-x64/bin/toolgate", true),
+            ("/home/dev/.cache/uv/archive-v0/x/bin/toolgate", true),
+            ("/opt/homebrew/Cellar/toolgate/0.1.0/bin/toolgate", true),
+            ("/p/node_modules/.pnpm/@toolgate+linux-x64@0.1.0/node_modules/@toolgate/linux-x64/bin/toolgate", true),
+            ("/usr/lib/node_modules/toolgate/node_modules/@toolgate/linux-x64/bin/toolgate", false),
+            ("/home/dev/.local/share/uv/tools/toolgate/bin/toolgate", false),
+            ("/home/dev/uv/.cache/toolgate", false),
+            ("/usr/local/bin/toolgate", false),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(replaced(Path::new(path)).is_some(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_version_of_homebrew_has_a_path_that_stays() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let root = scratch.path().canonicalize().expect("its real path");
+        for version in ["0.1.0", "0.2.0"] {
+            let folder = root.join("Cellar/toolgate").join(version).join("bin");
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(folder.join(NAME), "").expect("a program");
+        }
+        fs::create_dir(root.join("opt")).expect("a folder");
+        std::os::unix::fs::symlink("../Cellar/toolgate/0.2.0", root.join("opt/toolgate")).expect("a link");
+        let cases = [
+            ("Cellar/toolgate/0.2.0/bin/toolgate", Some("opt/toolgate/bin/toolgate")),
+            ("Cellar/toolgate/0.1.0/bin/toolgate", None),
+            ("Cellar/toolgate", None),
+            ("opt/toolgate/bin/toolgate", None),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(unversioned(&root.join(path)), expected.map(|path| root.join(path)), "{path}");
         }
     }
 

@@ -149,9 +149,44 @@ fn content(known: &Known, file: &File, second: Option<&'static str>) -> Result<O
     })
 }
 
+/// An agent, and the files here that make it call Toolgate.
+pub(crate) struct Present {
+    pub(crate) known: &'static Known,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Present {
+    /// Looks for the files of an agent, whether it is found here or not.
+    pub(crate) fn of(known: &'static Known) -> Self {
+        // What cannot be read is an entry of the report, which nobody asked for here.
+        let mut report = Report { known, found: false, installed: false, checks: Vec::new() };
+        Present { known, files: places(&mut report).into_iter().map(|place| place.file.path).collect() }
+    }
+}
+
+/// The agents that are found here, or that call Toolgate.
+pub(crate) fn present() -> Vec<Present> {
+    let is_here = |one: &Present| {
+        !one.files.is_empty() || program::on_path(one.known.program).is_some() || folder(one.known).is_some()
+    };
+    table::AGENTS.iter().copied().map(Present::of).filter(is_here).collect()
+}
+
+/// Shows the checks of these agents, as `toolgate doctor` does.
+pub(crate) fn show_checks(agents: &[&'static Known]) -> Result<(), Failure> {
+    let reports: Vec<Report> = agents.iter().copied().map(examine).collect();
+    let sections = reports.iter().map(|report| (report.known.title(), report.checks.as_slice())).collect();
+    print(|out| report::show_all(out, sections)).map(drop)
+}
+
+/// The user's folder for an agent, if it holds anything.
+fn folder(known: &Known) -> Option<PathBuf> {
+    known.folder().ok().filter(|folder| imports::has_files(folder))
+}
+
 fn examine(known: &'static Known) -> Report {
     let path = program::on_path(known.program);
-    let folder = known.folder().ok().filter(|folder| imports::has_files(folder));
+    let folder = folder(known);
     let mut report = Report { known, found: path.is_some() || folder.is_some(), installed: false, checks: Vec::new() };
     match (&path, &folder) {
         (Some(path), _) => report.ok("present", path.display().to_string()),

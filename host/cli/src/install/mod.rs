@@ -45,7 +45,8 @@ use toolgate_gatekeeper::{gate_builder, hook_files};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
-pub(crate) use doctor::{Arguments as Doctor, run as doctor};
+pub(crate) use doctor::{Arguments as Doctor, Present, present, run as doctor, show_checks};
+pub(crate) use name::parser as agent_name;
 
 use crate::lens::Switch;
 use crate::options::{PackOptions, PluginOptions};
@@ -183,6 +184,73 @@ fn packs_off(packs: &Packs) -> Option<String> {
     (!off.is_empty()).then(|| format!("rule packs that are off: {}; {list}", off.join(", ")))
 }
 
+/// A change of an agent's configuration, ready to be shown and made.
+struct Planned {
+    file: File,
+    next: Next,
+    loosens: Option<Loosens>,
+    target: Option<Target>,
+    /// What the user has to know of this change, or to do besides.
+    notes: Vec<String>,
+    /// What holds for other agents as well, or is reported by `doctor`.
+    advice: Vec<String>,
+}
+
+impl Planned {
+    /// Whether the file is not yet as it would be.
+    fn changes(&self) -> bool {
+        !matches!(self.next, Next::Same)
+    }
+}
+
+/// What `toolgate install` would do for an agent, for a caller that asks before it is done.
+pub(crate) struct Offer {
+    change: Change,
+    planned: Planned,
+}
+
+impl Offer {
+    /// In the user's own configuration. The options that the hook has already stay, so it sees no less afterwards, and there is
+    /// nothing to confirm with a word.
+    ///
+    /// # Errors
+    /// Those of `toolgate install`.
+    pub(crate) fn of(agent: &'static Known, dry_run: bool) -> Result<Self, Failure> {
+        let arguments = Arguments {
+            change: Change { agent, project: false, user: false, dry_run },
+            packs: PackOptions::default(),
+            plugins: PluginOptions::default(),
+            lens: Switch::default(),
+            terminal: terminal::Switch::default(),
+        };
+        let planned = planned(&arguments)?;
+        Ok(Offer { change: arguments.change, planned })
+    }
+
+    /// The file that is changed, as it is now.
+    pub(crate) fn file(&self) -> &File {
+        &self.planned.file
+    }
+
+    /// Whether there is anything to do.
+    pub(crate) fn changes(&self) -> bool {
+        self.planned.changes()
+    }
+
+    /// Shows the change as a diff.
+    pub(crate) fn show(&self) -> Result<(), Failure> {
+        self.change.preview(&self.planned)
+    }
+
+    /// Makes the change, unless it is only shown, and prints what was done.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub(crate) fn make(&self) -> Result<(), Failure> {
+        self.change.make(&self.planned).map(drop)
+    }
+}
+
 /// A change that makes the gate see less, which takes a person.
 struct Loosens {
     /// What is asked, with `{word}` for what is to be typed.
@@ -193,6 +261,14 @@ struct Loosens {
 
 /// `toolgate install`.
 pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut planned = planned(arguments)?;
+    let advice = std::mem::take(&mut planned.advice);
+    planned.notes.extend(advice);
+    arguments.change.carry_out(&planned)
+}
+
+/// The change that these arguments ask for.
+fn planned(arguments: &Arguments) -> Result<Planned, Failure> {
     let change = &arguments.change;
     let known = change.agent;
     let program = program::running()?;
@@ -201,8 +277,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Way::Hooks(_) => Some(Target::of(known, change.scope(), &program)?),
         Way::Shim(_) => None,
     };
-    let target = target.as_ref();
-    let called = target.map_or(program.as_str(), |target| target.path.as_str());
+    let called = target.as_ref().map_or(program.as_str(), |target| target.path.as_str());
     let next = match &known.way {
         Way::Hooks(hooks) => {
             packs_exist(&arguments.packs.packs())?;
@@ -251,10 +326,6 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes: Vec<String> = target.iter().flat_map(|target| target.notes.clone()).collect();
-    if let Standing::Loose(why) = program::standing(Path::new(&program)) {
-        let gone = format!("{program} is not in a permanent location: {why}. Better: {}", program::advice(&program));
-        notes.push(format!("{gone} {}", known.name()));
-    }
     let own = Own { scope: change.scope(), file: &file.path, entries: &entries };
     notes.extend(risks::switched_off(known, &Where::of(known), &own));
     if arguments.terminal.said() == Some(true) {
@@ -263,16 +334,20 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (always, project) = known.left;
     let left = [(always, true), (project, change.scope() == Scope::Project)];
     notes.extend(left.into_iter().filter(|(text, holds)| *holds && !text.is_empty()).map(|(text, _)| text.to_owned()));
-    let fresh = !matches!(next, Next::Same);
-    if fresh {
-        notes.extend(packs_off(&arguments.packs.packs()));
-        notes.push(format!(
+    let mut advice = Vec::new();
+    if let Standing::Loose(why) = program::standing(Path::new(&program)) {
+        let gone = format!("{program} is not in a permanent location: {why}. Better: {}", program::advice(&program));
+        advice.push(format!("{gone} {}", known.name()));
+    }
+    if !matches!(next, Next::Same) {
+        advice.extend(packs_off(&arguments.packs.packs()));
+        advice.push(format!(
             "{} reads this when it starts; `toolgate doctor {}` checks whether it works",
             known.title(),
             known.name()
         ));
     }
-    change.carry_out(&file, &next, loosens.as_ref(), target, &notes)
+    Ok(Planned { file, next, loosens, target, notes, advice })
 }
 
 /// The options of an agent's hook, as the user's settings for it have them, else those of the project here; none if neither
@@ -333,10 +408,12 @@ pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
     if !matches!(next, Next::Same) {
         notes.extend(left_behind(known, &file));
     }
-    let carried_out = change.carry_out(&file, &next, Some(&loosens), None, &notes);
+    let planned = Planned { file, next, loosens: Some(loosens), target: None, notes, advice: Vec::new() };
+    let carried_out = change.carry_out(&planned);
+    let path = &planned.file.path;
     // It is gone because the user said so.
-    if carried_out.is_ok() && !File::read(&file.path).is_ok_and(|now| doctor::installed(known, &now)) {
-        hook_files::forget(&file.path);
+    if carried_out.is_ok() && !File::read(path).is_ok_and(|now| doctor::installed(known, &now)) {
+        hook_files::forget(path);
     }
     carried_out
 }
@@ -371,48 +448,44 @@ impl Change {
     }
 
     /// Shows the change, makes it unless it is only to be shown, and says what is left to the user.
-    fn carry_out(
-        &self,
-        file: &File,
-        next: &Next,
-        loosens: Option<&Loosens>,
-        target: Option<&Target>,
-        notes: &[String],
-    ) -> Result<ExitCode, Failure> {
-        let known = self.agent;
-        let loosens = loosens.filter(|_| !self.dry_run);
-        if let (Some(loosens), Next::Text(_) | Next::Gone { .. }) = (loosens, next) {
+    fn carry_out(&self, planned: &Planned) -> Result<ExitCode, Failure> {
+        let loosens = planned.loosens.as_ref().filter(|_| !self.dry_run && planned.changes());
+        if let Some(loosens) = loosens {
             person::present(loosens.otherwise)?;
         }
-        let agreed = || loosens.map_or(Ok(()), |loosens| person::agrees(&loosens.question, loosens.otherwise));
+        self.preview(planned)?;
+        if let Some(loosens) = loosens {
+            person::agrees(&loosens.question, loosens.otherwise)?;
+        }
+        self.make(planned)
+    }
+
+    /// Shows the change, if there is any.
+    fn preview(&self, planned: &Planned) -> Result<(), Failure> {
+        match &planned.next {
+            Next::Same => Ok(()),
+            Next::Text(text) => self.show(&planned.file, text),
+            Next::Gone { .. } => self.show(&planned.file, ""),
+        }
+    }
+
+    /// Makes the change, unless it is only to be shown, and says what was done and what is left to the user.
+    fn make(&self, planned: &Planned) -> Result<ExitCode, Failure> {
+        let (known, file) = (self.agent, &planned.file);
+        // First, as no entry is to run what is not there.
+        let made = planned.target.as_ref().map(|target| target.make(self.dry_run)).transpose()?.flatten();
+        let after = match &planned.next {
+            Next::Same => "nothing to do".to_owned(),
+            Next::Text(_) if self.dry_run => "not changed".to_owned(),
+            Next::Text(text) => written(file, text)?,
+            Next::Gone { .. } if self.dry_run => "not removed".to_owned(),
+            Next::Gone { own } => removed(file, !own)?,
+        };
         let path = file.path.display().to_string();
-        // No entry is to run what is not there.
-        let mut made = None;
-        let mut make = || -> Result<(), Failure> {
-            made = target.map(|target| target.make(self.dry_run)).transpose()?.flatten();
-            Ok(())
-        };
-        let after = match next {
-            Next::Same => {
-                make()?;
-                "nothing to do".to_owned()
-            }
-            Next::Text(text) => {
-                self.show(file, text)?;
-                agreed()?;
-                make()?;
-                if self.dry_run { "not changed".to_owned() } else { written(file, text)? }
-            }
-            Next::Gone { own } => {
-                self.show(file, "")?;
-                agreed()?;
-                if self.dry_run { "not removed".to_owned() } else { removed(file, !own)? }
-            }
-        };
         print(|out| {
             writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name(), plain(&path), plain(&after))?;
             made.iter().try_for_each(|made| writeln!(out, "{GREEN}{}{GREEN:#}  {}", known.name(), plain(made)))?;
-            notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
+            planned.notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
         })
     }
 

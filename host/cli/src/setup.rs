@@ -1,0 +1,157 @@
+//! `toolgate setup`: Toolgate for the agents of this machine, with a question before each change.
+//!
+//! The changes are those of `toolgate install`, the checks at the end those of `toolgate doctor`. As for `toolgate allow` the
+//! terminal has to be a person's own: an agent must not be the one who agrees. There is no option that agrees in advance, as
+//! `toolgate install AGENT` asks nothing.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use toolgate_agents::settings::table::Known;
+use toolgate_agents::{Failure, dirs};
+use toolgate_host::ToolCall;
+
+use crate::install::{self, Offer, Present};
+use crate::person::{self, REFUSED};
+use crate::show::{self, BOLD, DIM, YELLOW, print};
+use crate::welcome::{no_agent, shown};
+use crate::{check, terminal};
+
+/// What is said where nothing is set up.
+const OTHERWISE: &str = "nothing was set up";
+
+/// How long a person may take to read a change and to answer.
+const READING: Duration = Duration::from_secs(600);
+
+/// The command whose verdict is shown at the end. It is judged, and not run.
+const TRIAL: &str = "rm -rf ~";
+
+#[derive(Args)]
+#[command(after_help = "\
+Shows for each agent the change of its configuration, as `toolgate install` does, and asks before it is
+written. Afterwards it shows the checks of `toolgate doctor` for these agents, and the verdict on a
+command that must be blocked, which is not run.
+
+Requires a terminal that no agent controls. Elsewhere `toolgate install AGENT` makes the same change and
+asks nothing. --dry-run works anywhere.
+
+Exit codes: 0 done, declined, or nothing to do; 2 refused, or no answer; 64 invalid arguments, 65 an
+invalid configuration, 66 an unreadable file or no home folder, 70 and above internal errors or disk errors.")]
+pub(crate) struct Arguments {
+    /// The agents [default: all that are found here]
+    #[arg(value_name = "AGENT", value_parser = install::agent_name())]
+    agents: Vec<&'static Known>,
+
+    /// Show the changes without making them
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let dry_run = arguments.dry_run;
+    if !dry_run {
+        person::present(OTHERWISE).map_err(or_install)?;
+    }
+    let agents: Vec<Present> = match arguments.agents.is_empty() {
+        true => install::present(),
+        false => arguments.agents.iter().copied().map(Present::of).collect(),
+    };
+    if agents.is_empty() {
+        return print(|out| {
+            no_agent(out)?;
+            writeln!(out, "`toolgate setup AGENT` sets up an agent that was not found.")
+        });
+    }
+    let mut failed = None;
+    for agent in &agents {
+        print(|out| writeln!(out, "{BOLD}{}{BOLD:#}", agent.known.title()))?;
+        // One configuration that cannot be changed does not keep the others from being set up.
+        let outcome = match Offer::of(agent.known, dry_run) {
+            Ok(offer) if wanted(agent, &offer, dry_run)? => offer.make(),
+            Ok(_) => Ok(()),
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = outcome {
+            show::complain(&failure.message);
+            failed = failed.or(Some(failure.code));
+        }
+        print(|out| writeln!(out))?;
+    }
+    let calling: Vec<&'static Known> = agents
+        .iter()
+        .map(|agent| Present::of(agent.known))
+        .filter_map(|now| (!now.files.is_empty()).then_some(now.known))
+        .collect();
+    if !dry_run && !calling.is_empty() {
+        install::show_checks(&calling)?;
+        trial()?;
+    }
+    Ok(failed.map_or(ExitCode::SUCCESS, ExitCode::from))
+}
+
+/// A refusal, with the command that takes no person.
+fn or_install(refused: Failure) -> Failure {
+    let message = format!("{}, or use `toolgate install AGENT`, which asks nothing", refused.message);
+    Failure::new(refused.code, message)
+}
+
+/// Shows the change for an agent, and asks whether it is to be made, unless it is only to be shown.
+///
+/// # Errors
+/// If there is no answer: whoever is gone agrees to nothing more.
+fn wanted(agent: &Present, offer: &Offer, dry_run: bool) -> Result<bool, Failure> {
+    let file = offer.file();
+    // Entries in two files would have each call judged twice.
+    if let (Some(other), false) = (agent.files.first(), agent.files.contains(&file.path)) {
+        print(|out| writeln!(out, "{} calls Toolgate already, because of {}", agent.known.title(), shown(other)))?;
+        return Ok(false);
+    }
+    if !offer.changes() {
+        return Ok(true);
+    }
+    offer.show()?;
+    if dry_run || agrees(agent, offer)? {
+        return Ok(true);
+    }
+    print(|out| writeln!(out, "{YELLOW}{}{YELLOW:#}  {}: not changed", agent.known.name(), shown(&file.path)))?;
+    Ok(false)
+}
+
+/// Asks the person at the terminal whether to make a change.
+fn agrees(agent: &Present, offer: &Offer) -> Result<bool, Failure> {
+    let (title, file) = (agent.known.title(), offer.file());
+    let what = match agent.files.is_empty() {
+        true => format!("Add Toolgate to {title}?"),
+        false => format!("Update Toolgate in {title}?"),
+    };
+    let verb = if file.exists() { "changes" } else { "creates" };
+    let question = format!(
+        "{BOLD}{what}{BOLD:#} This {verb} {}.\nType y to do it, anything else to skip it {DIM}({} min){DIM:#}:",
+        shown(&file.path),
+        READING.as_secs() / 60
+    );
+    let answer = terminal::ask(question.as_bytes(), READING);
+    let answer = answer.map_err(|error| Failure::new(REFUSED, format!("the terminal cannot be used: {error}")))?;
+    let unanswered = || Failure::new(REFUSED, "setup stopped: there was no answer; confirmed changes stay");
+    let answer = answer.ok_or_else(unanswered)?;
+    Ok(terminal::yes(&answer))
+}
+
+/// Shows that a dangerous command is blocked from now on.
+fn trial() -> Result<(), Failure> {
+    let cwd = dirs::folder(None)?;
+    let call = ToolCall::shell(TRIAL, cwd.as_str()).with_home(dirs::home()).with_workspace_root(dirs::root_of(&cwd));
+    let verdict = check::judge(&call)?;
+    let (name, _) = show::decision(&verdict.decision);
+    print(|mut out| {
+        writeln!(out, "\n{BOLD}A trial{BOLD:#} {DIM}(nothing of it is run){DIM:#}")?;
+        show::verdict(&mut out, name, TRIAL, &verdict)?;
+        writeln!(out, "\nAgents read their configuration when they start: restart those that are running.")?;
+        writeln!(
+            out,
+            "{DIM}`toolgate doctor` repeats the checks; `toolgate log` shows the calls that were stopped.{DIM:#}"
+        )
+    })
+    .map(drop)
+}
