@@ -26,8 +26,8 @@ Description: Gate between a coding agent and your machine
  answers pass, ask or block, with the rule and the words that matched.
  .
  It works with Claude Code, Codex CLI, Gemini CLI, Copilot CLI, OpenCode,
- Factory Droid, pi and Cursor. Run "toolgate install AGENT" to add it to an
- agent, and "toolgate uninstall AGENT" before you remove this package.
+ Factory Droid, pi and Cursor. Run "toolgate setup" to add it to your
+ agents, and "toolgate uninstall AGENT" before you remove this package.
 """
 
 COPYRIGHT = """\

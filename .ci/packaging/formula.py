@@ -24,9 +24,8 @@ class Toolgate < Formula
 
   def caveats
     <<~EOS
-      Add it to an agent, and check that the agent asks:
-        #{{opt_bin}}/toolgate install claude
-        #{{opt_bin}}/toolgate doctor claude
+      Add it to your agents, with a question before each change:
+        #{{opt_bin}}/toolgate setup
     EOS
   end
 

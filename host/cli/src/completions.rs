@@ -7,7 +7,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::fs::{self, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Command};
@@ -28,6 +31,7 @@ pub(crate) const NAMES: &str = "complete-names";
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  mkdir -p ~/.local/share/bash-completion/completions
   toolgate completions bash > ~/.local/share/bash-completion/completions/toolgate
   toolgate completions zsh > ~/.zfunc/_toolgate      with ~/.zfunc in $fpath, before compinit
   toolgate completions fish > ~/.config/fish/completions/toolgate.fish
@@ -251,16 +255,79 @@ fn is_harmless(name: &str) -> bool {
 /// `toolgate man`, for this command line.
 pub(crate) fn man(arguments: &Pages, command: Command) -> Result<ExitCode, Failure> {
     // It has a page for each page otherwise.
-    let command = command.disable_help_subcommand(true);
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
     let Some(folder) = &arguments.out else {
-        let mut page = Vec::new();
-        Man::new(command).render(&mut page).map_err(Failure::software)?;
-        return print(|out| out.write_all(&page));
+        let page = Page::of(&command)?;
+        return print(|out| out.write_all(page.text.as_bytes()));
     };
+    write_all(folder, &Page::all(&command)?)?;
     let shown = plain(&folder.display().to_string());
-    let failed = |error: std::io::Error| Failure::new(exit::IO, format!("{shown}: {error}"));
-    std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder)).map_err(failed)?;
     print(|out| writeln!(out, "man pages written to {shown}"))
+}
+
+/// A man page.
+struct Page {
+    /// Its file's name.
+    name: String,
+    text: String,
+}
+
+impl Page {
+    /// The page of a command that was built.
+    fn of(command: &Command) -> Result<Self, Failure> {
+        let page = Man::new(command.clone())
+            // The place of the date is left empty: two builds of a version have the same pages.
+            .date("\"\"")
+            .source(concat!("Toolgate ", env!("CARGO_PKG_VERSION")))
+            .manual("Toolgate");
+        let mut text = Vec::new();
+        page.render(&mut text).map_err(Failure::software)?;
+        let text = String::from_utf8(text).map_err(Failure::software)?;
+        // No reader of a man page looks for examples and exit codes there.
+        Ok(Page { name: page.get_filename(), text: text.replace("\n.SH EXTRA\n", "\n.SH NOTES\n") })
+    }
+
+    /// The pages of a command and of all commands inside it.
+    fn all(command: &Command) -> Result<Vec<Self>, Failure> {
+        let mut pages = vec![Page::of(command)?];
+        for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+            pages.extend(Page::all(inner)?);
+        }
+        Ok(pages)
+    }
+}
+
+/// Writes pages into a folder: each in the place of an older one, and nothing through a link, which may lead to any file. Before
+/// that, all of them are rendered and all places looked at.
+fn write_all(folder: &Path, pages: &[Page]) -> Result<(), Failure> {
+    let failed = |path: &Path, error: &dyn std::fmt::Display| {
+        Failure::new(exit::IO, format!("{}: {error}", plain(&path.display().to_string())))
+    };
+    fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    for page in pages {
+        let path = folder.join(&page.name);
+        match path.symlink_metadata() {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => return Err(failed(&path, &"it exists and is not a regular file, so no page was written")),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(&path, &error)),
+        }
+    }
+    for page in pages {
+        let path = folder.join(&page.name);
+        write(folder, &path, &page.text).map_err(|error| failed(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// Puts a file for everyone to read in the place of whatever has its name.
+fn write(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
+    let mut next = tempfile::Builder::new().prefix(".toolgate-").tempfile_in(folder)?;
+    next.write_all(text.as_bytes())?;
+    next.as_file().set_permissions(Permissions::from_mode(0o644))?;
+    next.persist(path)?;
+    Ok(())
 }
 
 #[cfg(test)]

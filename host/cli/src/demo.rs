@@ -25,7 +25,8 @@ const NEXT: &str = "
 Nothing of this was run, and nothing was changed.
   toolgate check 'COMMAND'      judges a command of yours
   toolgate explain 'COMMAND'    shows how the verdict comes about
-  toolgate install AGENT        adds the hook to an agent, after showing the change; `toolgate doctor` checks it
+  toolgate setup                adds Toolgate to your agents, and asks before each change
+  toolgate install AGENT        does the same for one agent, and asks nothing
 ";
 
 pub(crate) fn run() -> Result<ExitCode, Failure> {

@@ -278,6 +278,7 @@ fn list_one(out: &mut dyn Write, one: &Listed) -> std::io::Result<()> {
 
 fn changes(after: &After) -> String {
     match after.count {
+        0 if after.touched.iter().any(Option::is_none) => "its changes are unknown".to_owned(),
         0 => "changed no file".to_owned(),
         number => format!("changed {}", count(usize::try_from(number).unwrap_or(usize::MAX), "path")),
     }

@@ -33,6 +33,8 @@ struct Way {
 static WAYS: &[Way] = &[
     Way { name: "npx", folders: &["_npx"],
         newest: "npm view toolgate version", update: "npx toolgate@latest --version" },
+    Way { name: "pnpm", folders: &[".pnpm"],
+        newest: "pnpm view toolgate version", update: "pnpm add --global toolgate@latest" },
     Way { name: "npm", folders: &["node_modules"],
         newest: "npm view toolgate version", update: "npm install --global toolgate@latest" },
     Way { name: "pipx", folders: &["pipx"],
@@ -119,6 +121,10 @@ mod tests {
         let packaged = "/.\n/usr/bin\n/usr/bin/toolgate\n";
         let cases = [
             ("/usr/lib/node_modules/toolgate/node_modules/@toolgate/linux-x64/bin/toolgate", "npm"),
+            (
+                "/home/dev/.local/share/pnpm/global/5/.pnpm/@toolgate+linux-x64@0.1.0/node_modules/@toolgate/linux-x64/bin/toolgate",
+                "pnpm",
+            ),
             ("/home/dev/.npm/_npx/1f2e/node_modules/toolgate/bin/toolgate", "npx"),
             ("/home/dev/.local/share/pipx/venvs/toolgate/bin/toolgate", "pipx"),
             ("/home/dev/.local/share/uv/tools/toolgate/bin/toolgate", "uv"),

@@ -5,12 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anstyle::Style;
 use toolgate_agents::settings::table::AGENTS;
 use toolgate_agents::{Failure, dirs};
 use toolgate_host::plain;
 
 use crate::columns::{width, wrapped};
-use crate::install::{self, Present};
+use crate::install::{self, Hooked, Present};
 use crate::show::{BOLD, DIM, GREEN, YELLOW, print};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -24,27 +25,36 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
         if agents.is_empty() {
             no_agent(out)?;
         }
-        for Present { known, files } in &agents {
-            let title = known.title();
-            match files.as_slice() {
-                [] => writeln!(out, "  {title:<longest$}  {YELLOW}no hooks{YELLOW:#}")?,
-                files => {
-                    let files: Vec<String> = files.iter().map(|file| shown(file)).collect();
-                    let files = files.join(", ");
-                    writeln!(out, "  {title:<longest$}  {GREEN}hooks installed{GREEN:#}  {DIM}{files}{DIM:#}")?;
-                }
-            }
+        for agent in &agents {
+            let title = agent.known.title();
+            let (style, state, file) = state(agent);
+            let file = file.map(|file| format!("  {DIM}{}{DIM:#}", shown(file))).unwrap_or_default();
+            writeln!(out, "  {title:<longest$}  {style}{state}{style:#}{file}")?;
         }
         writeln!(out, "\nNext: {BOLD}{command}{BOLD:#}  {about}")?;
         writeln!(out, "{DIM}`toolgate --help` lists all commands.{DIM:#}")
     })
 }
 
+/// How an agent stands, and the file that says so. Only the user's own file counts as installed, and only if it runs this very
+/// program: a project's is the work of whoever wrote the project.
+fn state(agent: &Present) -> (Style, &'static str, Option<&Path>) {
+    let own = agent.own.as_deref();
+    match (agent.hooked, agent.project.as_deref()) {
+        (Hooked::Fully, _) => (GREEN, "hooks installed", own),
+        (Hooked::Partly, _) => (YELLOW, "hooks incomplete", own),
+        (Hooked::Other, _) => (YELLOW, "hooks run another program", own),
+        (Hooked::Unreadable, _) => (YELLOW, "cannot be read", own),
+        (Hooked::Not, Some(project)) => (YELLOW, "in this project only", Some(project)),
+        (Hooked::Not, None) => (YELLOW, "no hooks", None),
+    }
+}
+
 /// The next step: a command, and its use.
 fn next(agents: &[Present]) -> (&'static str, &'static str) {
     if agents.is_empty() {
-        ("toolgate setup AGENT", "sets up an agent that was not found")
-    } else if agents.iter().any(|one| one.files.is_empty()) {
+        ("toolgate setup AGENT", "sets up an agent even if it was not found")
+    } else if agents.iter().any(|one| one.hooked != Hooked::Fully) {
         ("toolgate setup", "adds Toolgate to these agents, and asks before each change")
     } else {
         ("toolgate doctor", "checks that these agents really call Toolgate")

@@ -957,6 +957,8 @@ fn no_program_is_run_but_this_one() {
             assert!(!marker.exists(), "{file}: {hooks}");
             let said = report.to_string();
             assert!(!other || !said.contains("this one"), "{file}: {hooks}: {said}");
+            // Nor is an administrator told to install it.
+            assert!(!other || !said.contains("sudo install"), "{file}: {hooks}: {said}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //! pages, updates.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -57,6 +58,13 @@ impl Home {
         }
         let code = terminal.exit();
         (code, seen + &terminal.seen)
+    }
+
+    /// Replaces a text in Claude Code's configuration.
+    fn replace(&self, from: &str, to: &str) {
+        let text = fs::read_to_string(self.scene.at("home/.claude/settings.json")).expect("read");
+        assert!(text.contains(from), "{from}: {text}");
+        self.scene.write("home/.claude/settings.json", text.replace(from, to));
     }
 
     /// The agents that are made to call Toolgate.
@@ -126,14 +134,21 @@ fn what_a_person_agrees_to_is_set_up() {
     for (answers, expected) in cases {
         let home = Home::with(&["claude", "codex"]);
         let (code, text) = home.at_terminal("@ setup", answers);
-        assert_eq!((code, home.set_up().as_slice()), (0, *expected), "{answers:?}: {text}");
-        for part in ["Add Toolgate to Claude Code? This creates ~/.claude/settings.json.", "+++ ", "PreToolUse"] {
+        // Codex runs no hook that its user has not trusted.
+        let not_yet = expected.contains(&"codex");
+        assert_eq!((code, home.set_up().as_slice()), (i32::from(not_yet), *expected), "{answers:?}: {text}");
+        assert_eq!(text.contains("Not protected yet: Codex."), not_yet, "{answers:?}: {text}");
+        let link = "toolgate-hook-claude, a link to toolgate, will be made";
+        for part in ["Add Toolgate to Claude Code? This creates ~/.claude/settings.json.", "+++ ", "PreToolUse", link] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        // Checks of those alone, and a trial.
+        // Nothing could have asked so soon.
+        assert!(!text.contains(" fired "), "{answers:?}: {text}");
+        assert!(text.matches("rule packs that are off").count() <= 1, "{answers:?}: {text}");
+        // Checks of those alone, and a trial where all of them work.
         let (checks, trial) = (text.matches(" denies ").count(), text.contains("block  rm -rf ~"));
         assert_eq!(checks > 0, !expected.is_empty(), "{answers:?}: {text}");
-        assert_eq!(trial, !expected.is_empty(), "{answers:?}: {text}");
+        assert_eq!(trial, !expected.is_empty() && !not_yet, "{answers:?}: {text}");
     }
 }
 
@@ -150,8 +165,11 @@ fn only_what_is_left_to_do_is_asked() {
         (&[], &[], "@ setup gemini", &["y"], "Add Toolgate to Gemini CLI?"),
         (&["codex"], &[], "@ setup gemini", &["y"], "Add Toolgate to Gemini CLI?"),
         (&["claude"], &["claude"], "@ setup", &[], "nothing to do"),
-        (&["claude"], &["claude", "--project"], "@ setup", &[],
-            "Claude Code calls Toolgate already, because of ~/project/.claude/settings.json"),
+        (&["claude"], &[], "@ setup claude claude", &["y"], "Add Toolgate to Claude Code?"),
+        // Whoever wrote the project wrote its file, which holds only there.
+        (&["claude"], &["claude", "--project"], "@ setup", &["y"],
+            "this project calls Toolgate as well (~/project/.claude/settings.json)"),
+        (&["claude"], &["claude", "--project"], "@ setup", &["y"], "Add Toolgate to Claude Code?"),
     ];
     for (agents, installed, script, answers, expected) in cases {
         let home = Home::with(agents);
@@ -161,6 +179,53 @@ fn only_what_is_left_to_do_is_asked() {
         let (code, text) = home.at_terminal(script, answers);
         assert!(code == 0 && text.contains(expected), "{script} {installed:?}: {code} {text}");
         assert_eq!(text.matches("Type y").count(), answers.len(), "{script} {installed:?}: {text}");
+    }
+}
+
+#[test]
+fn only_the_users_own_file_counts_as_installed() {
+    if left_out() {
+        return;
+    }
+    type Change = fn(&Home);
+    let own = ".claude/settings.json";
+    // What is done, and what is shown of Claude Code.
+    let cases: &[(Change, &str)] = &[
+        (
+            |home| drop(home.run(&["install", "claude", "--project"])),
+            "in this project only  ~/project/.claude/settings.json",
+        ),
+        (|home| home.scene.write("home/.claude/settings.json", "{"), "cannot be read  ~/.claude/settings.json"),
+        (|home| home.replace("toolgate-hook-claude", "other/toolgate-hook-claude"), "hooks run another program"),
+        (|home| home.replace("\"PreToolUse\": [", "\"Other\": ["), "hooks incomplete"),
+        (|home| home.replace("\"block\"", "\"continue\""), "hooks incomplete"),
+    ];
+    for (change, expected) in cases {
+        let home = Home::with(&["claude"]);
+        if !expected.contains("project") {
+            assert_eq!(home.run(&["install", "claude"]).0, 0, "{expected}");
+        }
+        change(&home);
+        let (code, text) = home.at_terminal("@", &[]);
+        assert!(code == 0 && text.contains(&format!("Claude Code  {expected}")), "{expected}: {code} {text}");
+        assert!(text.contains("Next: toolgate setup  ") && !text.contains("hooks installed"), "{expected}: {text}");
+        assert!(text.contains(own), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn a_link_that_is_gone_is_asked_about() {
+    if left_out() {
+        return;
+    }
+    for (answer, made) in [("n", false), ("y", true)] {
+        let home = Home::with(&["claude"]);
+        assert_eq!(home.run(&["install", "claude"]).0, 0);
+        let link = home.program.with_file_name("toolgate-hook-claude");
+        fs::remove_file(&link).expect("removed");
+        let (code, text) = home.at_terminal("@ setup", &[answer]);
+        assert!(text.contains("a link to toolgate, will be made") && text.contains("makes the link"), "{text}");
+        assert_eq!((link.is_symlink(), code == 0), (made, made), "{text}");
     }
 }
 
@@ -204,6 +269,7 @@ fn only_a_person_at_a_terminal_sets_up() {
     }
     let cases: &[(&str, &[&str], &str)] = &[
         ("@ setup </dev/null", &[], nobody),
+        ("@ setup >/dev/null", &[], "standard output is not a terminal"),
         ("CLAUDECODE=1 @ setup", &[], "this runs below an agent: CLAUDECODE is set"),
         ("@ setup", &["C-d"], "setup stopped: there was no answer"),
     ];
@@ -301,7 +367,9 @@ fn bash_completes_commands_and_names() {
 #[test]
 fn every_command_has_a_man_page() {
     let scene = Scene::new();
-    assert!(shown(&scene, &["man"]).contains(".TH toolgate 1"));
+    let header = format!(".TH toolgate 1 \"\" \"Toolgate {}\" Toolgate\n", env!("CARGO_PKG_VERSION"));
+    let page = shown(&scene, &["man"]);
+    assert!(page.contains(&header) && !page.contains(".SH EXTRA"), "{page}");
     let text = shown(&scene, &["man", "--out", "share/man1"]);
     assert!(text.contains("share/man1"), "{text}");
     let there = |page: &str| scene.at("home/project/share/man1").join(page).is_file();
@@ -315,6 +383,37 @@ fn every_command_has_a_man_page() {
     }
     scene.write("home/project/file", "");
     assert_eq!(said(&scene.run_with(&["man", "--out", "file/man1"], b"", &[])).0, 74);
+}
+
+#[test]
+fn a_man_page_takes_the_place_of_a_file_alone() {
+    let scene = Scene::new();
+    let at = |path: &str| scene.at("home/project").join(path);
+    scene.write("home/project/settings", "mine");
+    // What stands where a page belongs: neither it nor what it leads to is touched, and no other page is written.
+    let link = |page: &Path| symlink("../settings", page).expect("a link");
+    let dangling = |page: &Path| symlink("../nowhere", page).expect("a link");
+    let folder = |page: &Path| fs::create_dir(page).expect("a folder");
+    let cases: [(&str, &dyn Fn(&Path)); 3] = [("link", &link), ("dangling", &dangling), ("folder", &folder)];
+    for (kind, make) in cases {
+        fs::create_dir(at(kind)).expect("a folder");
+        let page = at(kind).join("toolgate-rules-exempt.1");
+        make(&page);
+        let (code, text) = said(&scene.run_with(&["man", "--out", kind], b"", &[]));
+        assert!(code == 74 && text.contains("toolgate-rules-exempt.1: it exists and is not"), "{kind}: {code} {text}");
+        assert_eq!(fs::read_dir(at(kind)).expect("a folder").count(), 1, "{kind}");
+        assert!(!page.is_file() || page.is_symlink(), "{kind}");
+    }
+    assert_eq!(fs::read_to_string(at("settings")).expect("read"), "mine");
+    assert!(!at("nowhere").exists());
+    // An older page is replaced, also one with another name for it.
+    scene.write("home/project/pages/toolgate.1", "old");
+    fs::hard_link(at("pages/toolgate.1"), at("kept")).expect("a link");
+    shown(&scene, &["man", "--out", "pages"]);
+    assert!(fs::read_to_string(at("pages/toolgate.1")).expect("read").contains(".TH toolgate 1 "));
+    assert_eq!(fs::read_to_string(at("kept")).expect("read"), "old");
+    let mode = fs::metadata(at("pages/toolgate.1")).expect("a page").permissions().mode();
+    assert_eq!(mode & 0o777, 0o644);
 }
 
 #[test]

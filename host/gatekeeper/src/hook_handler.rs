@@ -244,6 +244,11 @@ impl HookHandler<'_> {
         }
     }
 
+    /// Notes what a call left that has run, where nobody reports its end.
+    pub async fn finished(&self, scene: &SessionContext, call: &str) {
+        saving::after_named(self.agent.name(), scene, call.to_owned()).await;
+    }
+
     /// What becomes of a call. What is kept of the session comes with it where it was read already.
     async fn ruled(
         &self,
@@ -272,6 +277,8 @@ impl HookHandler<'_> {
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
         };
         let saved = match asked {
+            // What is typed for a call was saved with it.
+            GateKind::Call if approved.is_some() => Ok(None),
             GateKind::Call => saving::before(self.judge, &question, &call, &judged, kept.events.turn()).await,
             GateKind::Permission => Ok(None),
         };

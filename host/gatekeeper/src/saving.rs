@@ -48,7 +48,8 @@ impl SavedCall {
             Some(count) => format!(", {count} not in the last commit"),
             None => String::new(),
         };
-        format!(" (it removes {}, {}{uncommitted})", counted(files, "file"), length(bytes))
+        let least = if self.saved.removes_more { "at least " } else { "" };
+        format!(" (it removes {least}{}, {}{uncommitted})", counted(files, "file"), length(bytes))
     }
 
     /// What the user is told where a rule did not ask.
@@ -207,10 +208,15 @@ async fn off_thread<T: Send + 'static>(
     done.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
-/// Notes what a call left that has run. Without a name nothing is known of a session.
+/// Notes what a call left that has run.
 pub(crate) async fn after(agent: &str, scene: &SessionContext, call: &ToolCall) {
+    after_named(agent, scene, name_of(call)).await;
+}
+
+/// The same for a call of this name. Without a name nothing is known of a session.
+pub(crate) async fn after_named(agent: &str, scene: &SessionContext, call: String) {
     let Some(calls) = calls().filter(|_| !scene.session.is_empty()) else { return };
-    let (agent, session, call) = (agent.to_owned(), scene.session.clone(), name_of(call));
+    let (agent, session) = (agent.to_owned(), scene.session.clone());
     if let Err(error) = off_thread(move || calls.finish(&agent, &session, &call)).await {
         tracing::warn!(error, "the changes of a call are unknown");
     }

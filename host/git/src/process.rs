@@ -126,16 +126,20 @@ impl Output {
 
 impl Git {
     /// The git in the absolute folders of the `PATH`, as long as it is no program that a project brings: it lies outside
-    /// the outermost repository that `outside` is in, and nobody but the user and root can change it.
+    /// the outermost repository that any of these folders or the current one is in, and nobody but the user and root can
+    /// change it. Folders without an absolute path count for nothing.
     ///
     /// # Errors
     /// If there is none.
-    pub fn find(outside: &Path) -> Result<Git, GitError> {
-        Git::find_in(&std::env::var_os("PATH").unwrap_or_default(), outside)
+    pub fn find(outside: &[&Path]) -> Result<Git, GitError> {
+        let here = std::env::current_dir().ok();
+        let outside: Vec<&Path> = outside.iter().copied().chain(here.as_deref()).collect();
+        Git::find_in(&std::env::var_os("PATH").unwrap_or_default(), &outside)
     }
 
-    fn find_in(path: &OsStr, outside: &Path) -> Result<Git, GitError> {
-        let mut programs = installed("git", path, &outermost_repository(outside));
+    fn find_in(path: &OsStr, outside: &[&Path]) -> Result<Git, GitError> {
+        let projects = outside.iter().filter(|folder| folder.is_absolute()).map(|folder| outermost_repository(folder));
+        let mut programs = installed("git", path, &projects.collect::<Vec<_>>());
         let found = programs.find(|program| toolgate_private::by_others(program).is_none());
         Ok(Git::at(found.ok_or_else(|| GitError::Unavailable("git is not installed".to_owned()))?))
     }
@@ -186,6 +190,36 @@ impl Git {
         let started = command.spawn().map_err(|error| GitError::system(&self.program, error));
         Running { child: started?, waited: false }.output(call)
     }
+}
+
+/// Variables of the environment by which the user's own git works on something else than the folder says, or ignores something
+/// else. A git that is run here gets none of them.
+const REDIRECTING: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_DIR",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_INDEX_FILE",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_WORK_TREE",
+];
+
+/// The first variable of this process by which the user's own git works on something else than the folder says.
+pub fn redirected() -> Option<&'static str> {
+    REDIRECTING.iter().copied().find(|name| std::env::var_os(name).is_some())
 }
 
 /// Variables that every git is given.
@@ -410,7 +444,7 @@ mod tests {
         std::fs::set_permissions(root.join("open"), std::fs::Permissions::from_mode(0o777)).expect("its mode");
         for (path, expected) in [("open:usr", Some("usr/git")), ("open", None)] {
             let path = std::env::join_paths(path.split(':').map(|folder| root.join(folder))).expect("a PATH");
-            let found = Git::find_in(&path, Path::new("/nonexistent")).ok().map(|git| git.program);
+            let found = Git::find_in(&path, &[]).ok().map(|git| git.program);
             assert_eq!(found, expected.map(|git| root.join(git)), "{path:?}");
         }
     }

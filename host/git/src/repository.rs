@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     fn git() -> Git {
-        Git::find(Path::new("/nonexistent")).expect("git")
+        Git::find(&[]).expect("git")
     }
 
     /// Long enough for anything.

@@ -14,15 +14,20 @@ pub fn outermost_repository(folder: &Path) -> PathBuf {
     outermost.unwrap_or(&folder).to_path_buf()
 }
 
-/// The programs of this name in the absolute folders of a `PATH`, in their order, without those in the folder `outside`. The
+/// The programs of this name in the absolute folders of a `PATH`, in their order, without those in the folders `outside`. The
 /// root is not counted as one: everything lies in it.
-pub fn installed<N: AsRef<Path>>(name: N, path: &OsStr, outside: &Path) -> impl Iterator<Item = PathBuf> + use<N> {
-    let outside = outside.canonicalize().unwrap_or_else(|_| outside.to_path_buf());
+pub fn installed<N: AsRef<Path>, F: AsRef<Path>>(
+    name: N,
+    path: &OsStr,
+    outside: &[F],
+) -> impl Iterator<Item = PathBuf> + use<N, F> {
+    let real = |folder: &F| folder.as_ref().canonicalize().unwrap_or_else(|_| folder.as_ref().to_path_buf());
+    let outside: Vec<PathBuf> = outside.iter().map(real).filter(|folder| folder.parent().is_some()).collect();
     let fits = move |program: &PathBuf| {
         let real = program.canonicalize();
         // What a link in the folder says is as good as what lies in it.
         let named = program.parent().and_then(|folder| folder.canonicalize().ok());
-        let outside = |path: &PathBuf| outside.parent().is_none() || !path.starts_with(&outside);
+        let outside = |path: &PathBuf| !outside.iter().any(|folder| path.starts_with(folder));
         let runs = |file: Metadata| file.is_file() && file.permissions().mode() & 0o111 != 0;
         real.is_ok_and(|real| real.metadata().is_ok_and(runs) && outside(&real))
             && named.is_some_and(|folder| outside(&folder))
@@ -70,13 +75,13 @@ mod tests {
             for (path, expected) in cases {
                 let folders = path.split(':').filter(|folder| !folder.is_empty()).map(|folder| root.join(folder));
                 let path = std::env::join_paths(folders).expect("a PATH");
-                let found = installed("git", &path, &outermost_repository(&root.join(folder))).next();
+                let found = installed("git", &path, &[outermost_repository(&root.join(folder))]).next();
                 assert_eq!(found, expected.map(|folder| root.join(folder).join("git")), "{folder}, {path:?}");
             }
         }
-        assert_eq!(installed("git", OsStr::new("bin:."), &root.join("repo")).next(), None, "relative");
+        assert_eq!(installed("git", OsStr::new("bin:."), &[root.join("repo")]).next(), None, "relative");
         let usr = root.join("usr/bin");
-        assert_eq!(installed("git", usr.as_os_str(), Path::new("/")).next(), Some(usr.join("git")), "in the root");
+        assert_eq!(installed("git", usr.as_os_str(), &["/"]).next(), Some(usr.join("git")), "in the root");
         assert_eq!(outermost_repository(&root.join("usr/bin")), root.join("usr/bin"));
     }
 }

@@ -38,7 +38,7 @@ pub struct Pending {
     survey: Survey,
     workspaces: Vec<(snapshot::Pending, Vec<PathBuf>)>,
     /// Repositories that are known already, by the root of their worktree.
-    known: Vec<(PathBuf, Repository)>,
+    known: Vec<(PathBuf, Theirs)>,
     repositories: Vec<PathBuf>,
     left_out: Vec<LeftOut>,
     removed: HashSet<PathBuf>,
@@ -59,6 +59,8 @@ pub struct Saved {
     pub bytes: u64,
     /// Files that the call removes or moves away, and their length.
     pub removed: (u64, u64),
+    /// Whether there are more of these than were looked at.
+    pub removes_more: bool,
     /// How many of these are not in the last commit as they are; none if that is not known.
     pub uncommitted: Option<u64>,
     /// Repositories whose refs, stash and index are saved.
@@ -113,9 +115,15 @@ impl Calls {
         let removed = removed(&paths);
         let mut workspaces = Vec::new();
         for root in std::mem::take(&mut touched.workspaces) {
-            match git::find(&root).and_then(|git| Beside::of(git, root.clone(), until)) {
+            match git::find(&root, &call)
+                .and_then(|git| Beside::of(git, root.clone(), !touched.repositories.is_empty(), until))
+            {
                 Ok(beside) => {
                     paths.extend(beside.unseen.iter().map(|path| beside_snapshot(path)));
+                    paths.extend(beside.displacing.iter().map(|path| displacing(path)));
+                    if beside.has_submodules {
+                        touched.leave_out(Some(&root), "submodules, which git changes as well here".to_owned());
+                    }
                     workspaces.push(beside);
                 }
                 // What is not known of it may be changed as well.
@@ -219,8 +227,9 @@ impl Calls {
             entries.iter().partition(|entry| tidied.dropped.contains(&entry.id));
         dropped.into_iter().for_each(drop_keeps);
         let live: Vec<Snapshot> = live.iter().flat_map(|entry| entry.snapshots.clone()).collect();
-        // It need not be the git of one project.
-        let git = git::find(store.folder())?;
+        // A project must not bring it, whichever it is.
+        let places = entries.iter().flat_map(|entry| [&entry.call.cwd, &entry.call.workspace]);
+        let git = Git::find(&places.map(Path::new).collect::<Vec<_>>())?;
         snapshot::tidy(&git, store.folder(), &live, Instant::now() + TIDY_TIMEOUT)
     }
 
@@ -249,7 +258,7 @@ impl Calls {
             };
             changed.push((one.path.clone(), how));
         }
-        let histories = entry.histories.iter().map(|before| history_now(before, until)).collect();
+        let histories = entry.histories.iter().map(|before| history_now(before, &entry.call, until)).collect();
         let count = changed.len() as u64;
         changed.truncate(SHOWN);
         After { schema: SCHEMA, time: millis(SystemTime::now()), states, made, histories, touched, changed, count }
@@ -259,7 +268,7 @@ impl Calls {
     fn touched(&self, store: &Store, entry: &Entry, before: &Snapshot, until: Instant) -> Option<Vec<Touched>> {
         let root = before.root.as_path();
         let look = || {
-            let git = git::find(root)?;
+            let git = git::find(root, &entry.call)?;
             snapshot::changed_since(&git, store.folder(), before, &self.limits, until)
         };
         match look() {
@@ -307,21 +316,34 @@ struct Beside {
     unseen: Vec<PathBuf>,
     /// What is in the index and not as it is in the last commit. A snapshot takes it over as it is.
     staged: Vec<PathBuf>,
+    /// Folders, and links or files on the way, that stand where git has something: it removes them with all that is in them, also
+    /// what is ignored, and repositories.
+    displacing: Vec<PathBuf>,
+    /// Whether git commands change submodules as well.
+    has_submodules: bool,
 }
 
 impl Beside {
-    fn of(git: Git, root: PathBuf, until: Instant) -> Result<Self, UndoError> {
+    /// `overwrites`: whether git commands change the worktree.
+    fn of(git: Git, root: PathBuf, overwrites: bool, until: Instant) -> Result<Self, UndoError> {
         let theirs = Theirs::of(&git, &root, until)?;
-        let (mut unseen, mut staged) = (Vec::new(), Vec::new());
+        let (mut unseen, mut staged, mut displacing) = (Vec::new(), Vec::new(), Vec::new());
+        let mut has_submodules = false;
         if let Some(Theirs { repository, head }) = &theirs {
             let ask = |arguments: &[&str]| repository.ask_in(&root, arguments, Vec::new());
             let last = head.as_deref().unwrap_or(repository.empty_tree());
-            let (ignored, differ) = std::thread::scope(|scope| {
+            let lost = |_| Err(GitError::Failed("was not asked".to_owned()));
+            let (ignored, differ, gone) = std::thread::scope(|scope| {
                 let ignored = scope.spawn(|| ask(&["ls-files", "-c", "-i", "--exclude-standard", "-z"]));
+                let gone = overwrites.then(|| {
+                    scope.spawn(|| ask(&["diff-files", "--name-only", "-z", "--no-ext-diff", "--diff-filter=DT"]))
+                });
                 let differ = ask(&["diff-index", "--cached", "--no-renames", "--name-status", "-z", last]);
-                let ignored = ignored.join().unwrap_or_else(|_| Err(GitError::Failed("was not asked".to_owned())));
-                (ignored, differ)
+                let gone = gone.map_or(Ok(Vec::new()), |gone| gone.join().unwrap_or_else(lost));
+                (ignored.join().unwrap_or_else(lost), differ, gone)
             });
+            has_submodules =
+                overwrites && repository.configures("submodule.recurse") && root.join(".gitmodules").exists();
             let path = |name: &[u8]| root.join(OsStr::from_bytes(name));
             unseen.extend(git::parts(&ignored?).map(path));
             let differ = differ?;
@@ -330,9 +352,32 @@ impl Beside {
                 let list = if status == b"D" { &mut unseen } else { &mut staged };
                 list.push(path(name));
             }
+            let gone = gone?;
+            let missing = git::parts(&gone).map(path).chain(unseen.iter().filter(|_| overwrites).cloned());
+            let found: HashSet<PathBuf> = missing.filter_map(|path| displaced_by(&root, &path)).collect();
+            displacing.extend(found);
         }
-        Ok(Beside { git, root, theirs, unseen, staged })
+        Ok(Beside { git, root, theirs, unseen, staged, displacing, has_submodules })
     }
+}
+
+/// What stands in the place of a path that git has, or on the way to it, though it is none of git's.
+fn displaced_by(root: &Path, path: &Path) -> Option<PathBuf> {
+    let mut on_the_way = root.to_path_buf();
+    for part in path.strip_prefix(root).ok()? {
+        on_the_way.push(part);
+        let there = on_the_way.symlink_metadata().ok()?;
+        // A folder is where it belongs, but for the last part.
+        if !there.is_dir() || on_the_way == path {
+            return (there.is_dir() || on_the_way != path).then_some(on_the_way);
+        }
+    }
+    None
+}
+
+/// What is removed with all that is in it.
+fn displacing(path: &Path) -> Change {
+    Change { kind: ChangeKind::Delete, recursive: true, ..beside_snapshot(path) }
 }
 
 /// A file that is saved beside a snapshot. One whose name is not UTF-8 is unknown.
@@ -361,7 +406,11 @@ fn configuration_of(root: &Path) -> Option<PathBuf> {
     }
     let line = |path: &Path| Some(String::from_utf8(read_regular(path, LINE).ok()?).ok()?.trim_end().to_owned());
     let folder = root.join(line(&git)?.strip_prefix("gitdir: ")?);
-    let common = line(&folder.join("commondir")).map_or_else(|| folder.clone(), |common| folder.join(common));
+    // The file is the project's: it may name any folder.
+    if !folder.join("HEAD").is_file() || !folder.join("commondir").is_file() {
+        return None;
+    }
+    let common = folder.join(line(&folder.join("commondir"))?);
     Some(common.canonicalize().ok()?.join("config"))
 }
 
@@ -382,7 +431,11 @@ impl Places {
         let mut touched = Places { workspaces: Vec::new(), repositories: Vec::new(), left_out: Vec::new() };
         // Where it is not known where something happens, that is most likely where the call is.
         let here = Path::new(&call.cwd);
+        let redirected = toolgate_git::redirected();
         for one in changes.iter().flat_map(|one| &one.git) {
+            if let Some(variable) = redirected {
+                touched.leave_out(None, format!("what git {} changes, as {variable} is set", one.command));
+            }
             let folder = one.folder.as_deref().map_or(here, Path::new);
             if one.folder.is_none() {
                 touched.leave_out(None, format!("an unknown repository, which git {} changes", one.command));
@@ -465,7 +518,7 @@ impl Pending {
                 Ok(pending) => self.workspaces.push((pending, staged)),
                 Err(error) => self.leave_out(Some(&root), error.to_string()),
             }
-            self.known.extend(theirs.map(|theirs| (root, theirs.repository)));
+            self.known.extend(theirs.map(|theirs| (root, theirs)));
         }
     }
 
@@ -505,10 +558,12 @@ impl Pending {
         let count = self.survey.files().len();
         let withheld = withheld.filter(|answers| answers.len() == self.paths().len());
         let (of_files, of_workspaces) = withheld.map(|answers| answers.split_at(count)).unzip();
+        let partial = self.survey.partial;
         let (items, left_out) = self.survey.capture(self.store.objects(), of_files, &self.limits, self.until);
         self.left_out.extend(left_out);
         let workspaces = std::mem::take(&mut self.workspaces);
-        let repositories = Repositories { known: &self.known, folders: &self.repositories, until: self.until };
+        let repositories =
+            Repositories { known: &self.known, folders: &self.repositories, call: &self.call, until: self.until };
         let objects = self.store.objects();
         let ((snapshots, unsaved), (histories, unkept)) = std::thread::scope(|scope| {
             let kept = scope.spawn(|| repositories.save(objects, &id));
@@ -517,24 +572,16 @@ impl Pending {
         });
         self.left_out.extend(unsaved.into_iter().chain(unkept));
         let mut saved = summary(&id, &items, &self.removed, &self.left_out);
-        if self.asked && saved.removed.0 > 0 {
-            saved.uncommitted = uncommitted(&removed_files(&items, &self.removed), self.until);
+        saved.removes_more = partial && !self.removed.is_empty();
+        if self.asked && saved.removed.0 > 0 && !partial {
+            saved.uncommitted = uncommitted(&removed_files(&items, &self.removed), &self.call, self.until);
         }
         (saved.repositories, saved.workspaces) = (histories.len(), snapshots.len());
         let (schema, time) = (SCHEMA, millis(now));
         let (call, left_out, undoes, recoverable) = (self.call, self.left_out, self.undoes, self.recoverable);
-        self.store.add(&Entry {
-            schema,
-            id,
-            time,
-            call,
-            items,
-            histories,
-            snapshots,
-            left_out,
-            undoes,
-            recoverable,
-        })?;
+        let entry = Entry { schema, id, time, call, items, histories, snapshots, left_out, undoes, recoverable };
+        // Without the entry nobody would ever remove its refs.
+        self.store.add(&entry).inspect_err(|_| drop_keeps(&entry))?;
         Ok(saved)
     }
 }
@@ -562,7 +609,7 @@ fn take_snapshots<'a>(
         if !staged.is_empty() && of_staged.is_none_or(|answers| answers.contains(&true)) {
             let why = match of_staged {
                 Some(_) => "the worktree, as a file is staged that rules keep from being read",
-                None => "the worktree, as it is not known whether rules keep a staged file from being read",
+                None => "the worktree, as it is unknown whether rules keep a staged file from being read",
             };
             left_out.push(unsaved(&root, why.to_owned()));
             continue;
@@ -581,9 +628,10 @@ fn take_snapshots<'a>(
 /// The repositories of which refs, stash and index are saved.
 struct Repositories<'a> {
     /// Those that were found before, by the root of their worktree.
-    known: &'a [(PathBuf, Repository)],
+    known: &'a [(PathBuf, Theirs)],
     /// A folder in each.
     folders: &'a [PathBuf],
+    call: &'a CallRef,
     until: Instant,
 }
 
@@ -592,7 +640,10 @@ impl Repositories<'_> {
     fn save(&self, objects: &Objects, id: &str) -> (Vec<History>, Vec<LeftOut>) {
         let (mut histories, mut left_out) = (Vec::new(), Vec::new());
         for folder in self.folders {
-            let saved = |repository: Repository| history::save(&repository, &|content| objects.put(content), id);
+            let put = |content: &[u8]| objects.put(content);
+            let saved = |(repository, tree): (Repository, Option<String>)| {
+                history::save(&repository, tree.as_deref(), &put, id)
+            };
             match self.of(folder).and_then(|found| found.map(saved).transpose()) {
                 Ok(found) => histories.extend(found),
                 Err(error) => left_out.push(unsaved(folder, error.to_string())),
@@ -606,8 +657,8 @@ impl Repositories<'_> {
         (Vec::new(), self.folders.iter().map(|folder| unsaved(folder, "saving it failed".to_owned())).collect())
     }
 
-    /// The repository that a folder is in.
-    fn of(&self, folder: &Path) -> Result<Option<Repository>, UndoError> {
+    /// The repository that a folder is in, and the tree of its last commit, if that is known.
+    fn of(&self, folder: &Path) -> Result<Option<(Repository, Option<String>)>, UndoError> {
         // A bare repository in a worktree is one of its own.
         let is_of = |root: &Path, folder: &Path| {
             let mut between = folder.ancestors().take_while(|folder| *folder != root);
@@ -616,15 +667,20 @@ impl Repositories<'_> {
         let root = worktree_of(folder);
         let found = self.known.iter().find(|(one, _)| root.as_ref() == Some(one));
         match (found, folder.canonicalize()) {
-            (Some((root, repository)), Ok(folder)) if is_of(root, &folder) => Ok(Some(repository.clone())),
-            _ => Ok(Repository::of(&git::find(folder)?, folder, self.until)?),
+            (Some((root, theirs)), Ok(folder)) if is_of(root, &folder) => {
+                Ok(Some((theirs.repository.clone(), theirs.head.clone())))
+            }
+            _ => {
+                let found = Repository::of(&git::find(folder, self.call)?, folder, self.until)?;
+                Ok(found.map(|repository| (repository, None)))
+            }
         }
     }
 }
 
 /// The files that are removed, or are in a folder that is. Those of git itself are nobody's work.
 fn removed_files<'a>(items: &'a [Item], removed: &HashSet<PathBuf>) -> Vec<&'a Path> {
-    let files = items.iter().filter(|item| matches!(item.before.kind, Kind::File { .. }));
+    let files = items.iter().filter(|item| matches!(item.before.kind, Kind::File { .. } | Kind::Link { .. }));
     files.map(|item| item.path.as_path()).filter(|path| is_removed(path, removed)).collect()
 }
 
@@ -633,14 +689,19 @@ fn is_removed(path: &Path, removed: &HashSet<PathBuf>) -> bool {
 }
 
 /// How many of these files are not in the last commit of their repository as they are; none if that is not known soon.
-fn uncommitted(files: &[&Path], until: Instant) -> Option<u64> {
+fn uncommitted(files: &[&Path], call: &CallRef, until: Instant) -> Option<u64> {
     let root = worktree_of(files.first()?.parent()?)?;
     let names: Vec<&[u8]> = files.iter().filter_map(|file| relative(file, &root)).collect();
     // Each of them is read, and it is only a number.
-    if names.len() != files.len() || names.len() > COUNTED || names.iter().any(|name| name.contains(&b'\n')) {
+    let is_link = |file: &&Path| file.symlink_metadata().is_ok_and(|there| there.is_symlink());
+    if names.len() != files.len()
+        || names.len() > COUNTED
+        || files.iter().any(is_link)
+        || names.iter().any(|name| name.contains(&b'\n'))
+    {
         return None;
     }
-    let git = git::find(&root).ok()?;
+    let git = git::find(&root, call).ok()?;
     let repository = Repository::of(&git, &root, until).ok()??;
     let listed = repository.ask(&["ls-tree", "-r", "-z", "--full-tree", "HEAD"], Vec::new()).ok()?;
     let known: HashSet<(&[u8], &[u8])> = git::parts(&listed).filter_map(tree_entry).collect();
@@ -668,8 +729,12 @@ fn tree_entry(line: &[u8]) -> Option<(&[u8], &[u8])> {
 fn summary(id: &str, items: &[Item], removed: &HashSet<PathBuf>, left_out: &[LeftOut]) -> Saved {
     let mut saved = Saved { id: id.to_owned(), left_out: left_out.to_vec(), ..Saved::default() };
     for item in items {
-        let Kind::File { length, .. } = item.before.kind else { continue };
-        if item.saved {
+        let (is_file, length) = match item.before.kind {
+            Kind::File { length, .. } => (true, length),
+            Kind::Link { .. } => (false, 0),
+            _ => continue,
+        };
+        if item.saved && is_file {
             saved.files += 1;
             saved.bytes += length;
         }
@@ -706,9 +771,9 @@ pub(crate) fn is_left_out(entry: &Entry, path: &Path) -> bool {
         .any(|left_out| path.starts_with(left_out) && !entry.snapshots.iter().any(|one| one.root.as_path() == left_out))
 }
 
-fn history_now(before: &History, until: Instant) -> Option<History> {
+fn history_now(before: &History, call: &CallRef, until: Instant) -> Option<History> {
     let folder = before.worktree.as_ref().unwrap_or(&before.git_dir).as_path();
-    let git = git::find(folder).ok()?;
+    let git = git::find(folder, call).ok()?;
     history::look(&git, folder, until).ok().flatten()
 }
 
@@ -725,7 +790,7 @@ fn histories_differ(entry: &Entry, after: &After) -> bool {
 
 fn drop_keeps(entry: &Entry) {
     for history in &entry.histories {
-        let dropped = git::find(history.repository.as_path())
+        let dropped = git::find(history.repository.as_path(), &entry.call)
             .and_then(|git| history::drop_keep(&git, history, &entry.id, Instant::now() + KEEP_TIMEOUT));
         if let Err(error) = dropped {
             tracing::warn!(%error, id = entry.id, "a ref that kept commits is left");

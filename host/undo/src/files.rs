@@ -42,6 +42,8 @@ pub struct Survey {
     pub looked: Vec<Looked>,
     /// What will not be saved.
     pub left_out: Vec<LeftOut>,
+    /// Whether there are more paths than were looked at.
+    pub partial: bool,
 }
 
 /// What is at a path before the call.
@@ -296,7 +298,7 @@ impl<'a> Surveyor<'a> {
             self.leave_out(None, &format!("and more paths: {LATE}"));
         }
         self.looked.sort_by(|one, other| one.path.cmp(&other.path));
-        Survey { looked: self.looked, left_out: self.left_out }
+        Survey { looked: self.looked, left_out: self.left_out, partial: self.more > 0 || self.late }
     }
 }
 
@@ -379,7 +381,7 @@ impl Survey {
 pub(crate) fn why_withheld(answers: Option<&[bool]>) -> &'static str {
     match answers {
         Some(_) => "rules keep it from being read",
-        None => "it is not known whether rules keep it from being read",
+        None => "it is unknown whether rules keep it from being read",
     }
 }
 

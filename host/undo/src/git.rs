@@ -5,14 +5,14 @@ use std::path::Path;
 use toolgate_git::Git;
 
 use crate::UndoError;
-use crate::model::Blob;
+use crate::model::{Blob, CallRef};
 
-/// The user's git, which no project brings.
+/// The user's git, which no project brings: neither that of a folder, nor that of the call.
 ///
 /// # Errors
 /// If there is none.
-pub(crate) fn find(outside: &Path) -> Result<Git, UndoError> {
-    Ok(Git::find(outside)?)
+pub(crate) fn find(folder: &Path, call: &CallRef) -> Result<Git, UndoError> {
+    Ok(Git::find(&[folder, Path::new(&call.cwd), Path::new(&call.workspace)])?)
 }
 
 /// The parts of what git says with `-z`, without the empty one at the end.

@@ -54,20 +54,21 @@ const STASH: &str = "refs/stash";
 /// What is said in reflogs.
 const MESSAGE: &str = "toolgate undo";
 
-/// Notes what there is of a repository, and keeps its objects. `objects_put` stores the index's content and says its
-/// sha256.
+/// Notes what there is of a repository, and keeps its objects. `head_tree` is the tree of its last commit, if that is known;
+/// `objects_put` stores the index's content and says its sha256.
 ///
 /// # Errors
 /// If git refuses something, if there are more than 20,000 refs, or if it takes too long. Then nothing is kept.
 pub fn save(
     repository: &Repository,
+    head_tree: Option<&str>,
     objects_put: &dyn Fn(&[u8]) -> Result<String, UndoError>,
     entry_id: &str,
 ) -> Result<History, UndoError> {
     let refs = refs(repository)?;
     let mut history = noted(repository, &refs)?;
     history.index = index(repository)?.map(|content| objects_put(&content)).transpose()?;
-    keep(repository, &refs, &history, &keep_name(&repository.git_dir, entry_id)?)?;
+    keep(repository, head_tree, &refs, &history, &keep_name(&repository.git_dir, entry_id)?)?;
     Ok(history)
 }
 
@@ -81,6 +82,9 @@ pub fn look(git: &Git, folder: &Path, until: Instant) -> Result<Option<History>,
     };
     let mut history = noted(&repository, &refs(&repository)?)?;
     history.index = index(&repository)?.map(|content| digest(&content));
+    // Of a damaged index it is not known; then its content counts.
+    let entries = repository.try_ask(&["ls-files", "-v", "-s", "-z"], vec![])?;
+    history.index_entries = (entries.status == Some(0)).then(|| digest(&entries.output));
     Ok(Some(history))
 }
 
@@ -164,15 +168,19 @@ fn refs(repository: &Repository) -> Result<Vec<Ref>, UndoError> {
 fn noted(repository: &Repository, refs: &[Ref]) -> Result<History, UndoError> {
     let theirs = refs.iter().filter(|one| !one.name.starts_with(KEEPS));
     let theirs: Vec<_> = theirs.map(|one| (one.name.clone(), one.value())).collect();
-    let has_stash = theirs.iter().any(|(name, _)| name == STASH);
+    let mut stash = Vec::new();
+    if let Some((_, id)) = theirs.iter().find(|(name, _)| name == STASH) {
+        stash = entries_of_stash(repository, id)?;
+    }
     Ok(History {
         repository: PathBytes(repository.common.clone()),
         git_dir: PathBytes(repository.git_dir.clone()),
         worktree: repository.worktree.clone().map(PathBytes),
         head: head(repository)?,
         refs: theirs,
-        stash: if has_stash { stash(repository)? } else { Vec::new() },
+        stash,
         index: None,
+        index_entries: None,
     })
 }
 
@@ -207,14 +215,17 @@ fn head_commit<'a>(refs: &'a [Ref], head: &'a str) -> Option<&'a str> {
 }
 
 /// The entries of the stash, newest first.
-fn stash(repository: &Repository) -> Result<Vec<(String, String)>, UndoError> {
+fn entries_of_stash(repository: &Repository, newest: &str) -> Result<Vec<(String, String)>, UndoError> {
     // Only `log` says messages of reflogs. Of what it can be configured to run, nothing is asked.
     let log =
         ["log", "-g", "-s", "--no-show-signature", "--no-decorate", "--no-notes", "--no-ext-diff", "--no-textconv"];
     let said = repository.ask(&[&log[..], &["--format=%H%x00%gs", STASH, "--"]].concat(), vec![])?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let entries = said.lines().filter_map(|line| line.split_once('\0'));
-    Ok(entries.map(|(id, message)| (id.to_owned(), message.to_owned())).collect())
+    let entries: Vec<_> = entries.map(|(id, message)| (id.to_owned(), message.to_owned())).collect();
+    // They are in a reflog, which may have been expired. The newest one is what the ref says.
+    let only = || vec![(newest.to_owned(), "stash".to_owned())];
+    Ok(if entries.is_empty() { only() } else { entries })
 }
 
 /// The content of the index, if there is one.
@@ -229,7 +240,13 @@ fn index(repository: &Repository) -> Result<Option<Vec<u8>>, UndoError> {
 }
 
 /// Makes the ref that keeps all objects of a history.
-fn keep(repository: &Repository, refs: &[Ref], history: &History, name: &str) -> Result<(), UndoError> {
+fn keep(
+    repository: &Repository,
+    head_tree: Option<&str>,
+    refs: &[Ref],
+    history: &History,
+    name: &str,
+) -> Result<(), UndoError> {
     let theirs = || refs.iter().filter(|one| !one.name.starts_with(KEEPS));
     let head = head_commit(refs, &history.head);
     let mut commits = heads(repository, head)?;
@@ -241,7 +258,7 @@ fn keep(repository: &Repository, refs: &[Ref], history: &History, name: &str) ->
     commits.extend(only_in_reflogs(repository)?);
     let mut seen = HashSet::new();
     commits.retain(|id| is_id(id) && seen.insert(id.clone()));
-    let tree = staged(repository, head.unwrap_or(repository.empty_tree()))?;
+    let tree = staged(repository, head, head_tree)?;
     let commit = commit(repository, &tree, &commits)?;
     let mut commands = format!("update {name} {commit}\n");
     // What can be no parent: tags, and refs that lead to something odd.
@@ -249,7 +266,11 @@ fn keep(repository: &Repository, refs: &[Ref], history: &History, name: &str) ->
     let mut others: Vec<&str> = theirs().filter(|one| one.kind != "commit").map(|one| one.id.as_str()).collect();
     others.sort_unstable();
     others.dedup();
-    for id in others.into_iter().filter(|id| !known.contains(id)).take(ANNOTATED) {
+    let others: Vec<&str> = others.into_iter().filter(|id| !known.contains(id)).collect();
+    if others.len() > ANNOTATED {
+        return Err(UndoError::Git(format!("the repository has more than {ANNOTATED} annotated tags")));
+    }
+    for id in others {
         commands.push_str(&format!("create {TAGS}{id} {id}\n"));
     }
     repository.ask(&["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"], commands.into_bytes())?;
@@ -303,8 +324,10 @@ fn only_in_reflogs(repository: &Repository) -> Result<Vec<String>, UndoError> {
     Ok(commits.into_iter().filter(|id| !ancestors.contains(id)).map(str::to_owned).collect())
 }
 
-/// A tree of all content that is in the index and not in the last commit, or the empty tree, each under its id.
-fn staged(repository: &Repository, last: &str) -> Result<String, UndoError> {
+/// A tree of all content that is in the index and not in the last commit, each under its id. Where there is no such content,
+/// the tree of the last commit, as one without entries would have to be written.
+fn staged(repository: &Repository, head: Option<&str>, head_tree: Option<&str>) -> Result<String, UndoError> {
+    let last = head.unwrap_or(repository.empty_tree());
     let said = repository.ask(&["diff-index", "--cached", "-z", "--no-renames", last], vec![])?;
     let differ = differences(&said).filter_map(|one| Some(one.after?.id));
     // It tells that a path is unmerged, and not with which contents.
@@ -313,8 +336,10 @@ fn staged(repository: &Repository, last: &str) -> Result<String, UndoError> {
     let unmerged = parts(&unmerged).filter_map(|entry| entry.split(|byte| *byte == b' ').nth(1));
     let unmerged = unmerged.map(|id| String::from_utf8_lossy(id).into_owned());
     let blobs: BTreeSet<String> = differ.chain(unmerged).filter(|id| id.contains(|c| c != '0')).collect();
-    if blobs.is_empty() {
-        return Ok(repository.empty_tree().to_owned());
+    if let (true, Some(head)) = (blobs.is_empty(), head) {
+        let asked = || repository.ask(&["rev-parse", "-q", "--verify", &format!("{head}^{{tree}}")], vec![]);
+        let tree = head_tree.map_or_else(asked, |tree| Ok(tree.as_bytes().to_vec()))?;
+        return Ok(String::from_utf8_lossy(&tree).trim().to_owned());
     }
     let entries: Vec<String> = blobs.iter().map(|id| format!("100644 blob {id}\t{id}\n")).collect();
     let tree = repository.ask(&["mktree", "--missing"], entries.concat().into_bytes())?;
@@ -445,17 +470,28 @@ pub fn plan(before: &History, after: Option<&History>, now: &History, force: boo
         conflicts: Vec::new(),
     };
     plan_refs(&mut plan, before, after, now);
-    if plan.goes_back(&before.head, &after.head, &now.head, "HEAD was changed since") {
+    // An index of one branch under another would put the files of one into the next commit of the other.
+    let is_index_left =
+        before.index != after.index && now.index != before.index && !says_the_same(after, now) && !force;
+    if is_index_left && before.head != after.head && now.head != before.head {
+        plan.conflicts.push("HEAD is left as it is, as the index was changed since".to_owned());
+    } else if plan.goes_back(&before.head, &after.head, &now.head, "HEAD was changed since") {
         plan.steps.push(Step::Head { now: now.head.clone(), then: before.head.clone() });
     }
     let then = stash_then(&before.stash, &after.stash, &now.stash);
     if then != now.stash {
         plan.steps.push(Step::Stash { now: now.stash.clone(), then });
     }
-    if plan.goes_back(&before.index, &after.index, &now.index, "the index was changed since") {
+    let left = if says_the_same(after, now) { &now.index } else { &after.index };
+    if before.index != after.index && plan.goes_back(&before.index, left, &now.index, "the index was changed since") {
         plan.steps.push(Step::Index { now: now.index.clone(), then: before.index.clone() });
     }
     plan
+}
+
+/// Whether two indexes say the same of all paths.
+fn says_the_same(one: &History, other: &History) -> bool {
+    one.index == other.index || one.index_entries.is_some() && one.index_entries == other.index_entries
 }
 
 impl HistoryPlan {
@@ -639,7 +675,8 @@ fn apply_stash(repository: &Repository, now: &[(String, String)], then: &[(Strin
 
 fn stash_now(repository: &Repository) -> Result<Vec<(String, String)>, UndoError> {
     let there = repository.try_ask(&["rev-parse", "-q", "--verify", STASH], vec![])?;
-    if there.status == Some(0) { stash(repository) } else { Ok(Vec::new()) }
+    let newest = String::from_utf8_lossy(&there.output).trim().to_owned();
+    if there.status == Some(0) { entries_of_stash(repository, &newest) } else { Ok(Vec::new()) }
 }
 
 /// Puts the index back, as git does: by a lock file that takes its place.
@@ -709,7 +746,7 @@ mod tests {
         entry: &str,
     ) -> Result<Option<History>, UndoError> {
         let repository = Repository::of(&git(), folder, soon())?;
-        repository.map(|repository| save(&repository, put, entry)).transpose()
+        repository.map(|repository| save(&repository, None, put, entry)).transpose()
     }
 
     /// What is in the repository.
@@ -915,6 +952,7 @@ mod tests {
             refs: pairs(refs),
             stash,
             index: index.map(str::to_owned),
+            index_entries: None,
         }
     }
 

@@ -271,7 +271,7 @@ impl std::fmt::Display for LeftOut {
 }
 
 /// What was there of a git repository, kept by its own objects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Eq, Serialize, Deserialize)]
 pub struct History {
     /// The repository's folder that all its worktrees share (`git rev-parse --git-common-dir`), absolute.
     pub repository: PathBytes,
@@ -287,6 +287,19 @@ pub struct History {
     pub stash: Vec<(String, String)>,
     /// The sha256 of the index's content in the store; none if there is no index.
     pub index: Option<String>,
+    /// The sha256 of what the index says of paths, where it was looked at. Git writes an index anew also if only the times of
+    /// files in it are others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_entries: Option<String>,
+}
+
+impl PartialEq for History {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |one: &Self| (one.repository.clone(), one.git_dir.clone(), one.worktree.clone());
+        let said = |one: &Self| (one.head.clone(), one.index.clone());
+        (parts(self), said(self)) == (parts(other), said(other))
+            && (&self.refs, &self.stash) == (&other.refs, &other.stash)
+    }
 }
 
 /// A workspace as git sees it, in an object folder of Toolgate's own.

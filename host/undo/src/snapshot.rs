@@ -135,6 +135,8 @@ pub struct Pending {
     _turn: File,
     /// Paths relative to the root, as git says them.
     read: Vec<Vec<u8>>,
+    /// In our index, and not in the last commit: their content is stored by now, or will be.
+    held: Vec<Vec<u8>>,
     gone: Vec<Vec<u8>>,
     left_out: Vec<LeftOut>,
     head: Option<String>,
@@ -190,8 +192,12 @@ pub fn survey(
     }
     let found = Found::sort(&root, own.changed()?, limits);
     within(&found, theirs, limits)?;
-    let read = found.read.into_iter().map(|(path, _)| path).collect();
-    Ok(Pending { own, _turn: turn, read, gone: found.gone, left_out: found.left_out, head })
+    let read: Vec<Vec<u8>> = found.read.into_iter().map(|(path, _)| path).collect();
+    let held = match theirs {
+        Some(theirs) => own.held(head.as_deref().unwrap_or(theirs.empty_tree()), &[&read, &found.gone])?,
+        None => Vec::new(),
+    };
+    Ok(Pending { own, _turn: turn, read, held, gone: found.gone, left_out: found.left_out, head })
 }
 
 impl Pending {
@@ -200,9 +206,9 @@ impl Pending {
         &self.own.root
     }
 
-    /// The paths whose content would be read, absolute.
+    /// The paths whose content would be read, or taken from the user's repository, absolute.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.read.iter().map(|path| self.own.root.join(OsStr::from_bytes(path))).collect()
+        self.read.iter().chain(&self.held).map(|path| self.own.root.join(OsStr::from_bytes(path))).collect()
     }
 
     /// Makes the snapshot, without the paths that are withheld: one answer for each of [`Pending::paths`], in the same
@@ -211,7 +217,7 @@ impl Pending {
     /// # Errors
     /// If something cannot be read, or if it takes too long. What was read by then need not be read again.
     pub fn take(self, withheld: Option<&[bool]>, until: Instant) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
-        let Pending { own, _turn, read, gone, mut left_out, head } = self;
+        let Pending { own, _turn, read, held, gone, mut left_out, head } = self;
         let own = Own { until, ..own };
         if let Some(tree) = own.last(head.as_deref()).filter(|_| read.is_empty() && gone.is_empty()) {
             own.remember(&tree)?;
@@ -220,13 +226,15 @@ impl Pending {
         let _ = std::fs::remove_file(own.at_path(LAST));
         let why_withheld = why_withheld(withheld);
         let withheld = withheld.unwrap_or_default();
+        let is_withheld = |at: usize| withheld.get(at).copied().unwrap_or(true);
         let mut remove = gone;
         let mut add = Vec::with_capacity(read.len());
-        for (at, path) in read.into_iter().enumerate() {
-            if withheld.get(at).copied().unwrap_or(true) {
+        let count = read.len();
+        for (at, path) in read.into_iter().chain(held).enumerate() {
+            if is_withheld(at) {
                 left_out.push(own.left_out(&path, why_withheld));
                 remove.push(path);
-            } else {
+            } else if at < count {
                 add.push(path);
             }
         }
@@ -462,10 +470,15 @@ impl Own {
 
     /// Takes over what is ignored, and where objects of the user's repository are.
     fn adjust(mut self, theirs: Option<&Repository>) -> Result<Self, UndoError> {
-        let read = |path: &Path| read_regular(path, LIST).unwrap_or_default();
-        let global = ignore_list(theirs)?.map(|list| read(&list)).unwrap_or_default();
+        let read = |path: &Path| match read_regular(path, LIST) {
+            Ok(list) => Ok(list),
+            Err(error) if is_missing(&error) => Ok(Vec::new()),
+            // Without it too much would count as ignored, or too little.
+            Err(error) => Err(UndoError::system(path, error)),
+        };
+        let global = ignore_list(theirs)?.map(|list| read(&list)).transpose()?.unwrap_or_default();
         let own = match theirs {
-            Some(theirs) => read(&theirs.common.join("info/exclude")),
+            Some(theirs) => read(&theirs.common.join("info/exclude"))?,
             None => IGNORED.join("\n").into_bytes(),
         };
         // Of two lines that speak of a path the later one counts.
@@ -509,7 +522,9 @@ impl Own {
             ("HOME", self.folder.clone().into_os_string()),
         ];
         if borrowed == Borrowed::Too {
-            let quoted: Vec<Vec<u8>> = self.borrowed.iter().map(|path| quoted(path)).collect();
+            // Without one that has gone git says more than it has to.
+            let there = self.borrowed.iter().filter(|path| path.is_dir());
+            let quoted: Vec<Vec<u8>> = there.map(|path| quoted(path)).collect();
             variables.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsString::from_vec(quoted.join(&b':'))));
         }
         let call = Call { folder, variables: &variables, settings: &[], input, until: self.until, most: MUCH };
@@ -527,6 +542,18 @@ impl Own {
         });
         let (tracked, new) = (tracked?, new?);
         Ok(parts(&tracked).chain(parts(&new)).map(<[u8]>::to_vec).collect())
+    }
+
+    /// What our index holds and a tree of the user's does not, but for some paths. Nothing if the last snapshot was of the same:
+    /// then all of it is stored.
+    fn held(&self, tree: &str, but_for: &[&[Vec<u8>]]) -> Result<Vec<Vec<u8>>, UndoError> {
+        if self.last(Some(tree)).is_some() {
+            return Ok(Vec::new());
+        }
+        let differ = ["diff-index", "--cached", "-z", "--no-renames", "--name-only", "--diff-filter=AMT", tree];
+        let differ = self.ask(&differ, vec![], Borrowed::Too)?;
+        let known: HashSet<&[u8]> = but_for.iter().flat_map(|paths| paths.iter().map(Vec::as_slice)).collect();
+        Ok(parts(&differ).filter(|path| !known.contains(path)).map(<[u8]>::to_vec).collect())
     }
 
     /// Changes the index, some paths at a time. Content is stored whether or not the user's repository has it: to look
@@ -710,7 +737,9 @@ fn ignore_list(theirs: Option<&Repository>) -> Result<Option<PathBuf>, UndoError
         let said = theirs.try_ask(&["config", "-z", "--type=path", "--get", "core.excludesFile"], vec![])?;
         if said.status == Some(0) {
             let path = said.output.strip_suffix(b"\0").unwrap_or(&said.output);
-            return Ok(Some(theirs.git_dir.join(OsStr::from_bytes(path))));
+            // Git takes it from the root of the worktree.
+            let root = theirs.worktree.as_ref().unwrap_or(&theirs.git_dir);
+            return Ok(Some(root.join(OsStr::from_bytes(path))));
         }
     }
     let configuration = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -828,17 +857,17 @@ fn is_touched(path: &Path, since: SystemTime) -> bool {
     SystemTime::UNIX_EPOCH + seconds + rest + SLACK >= since
 }
 
-/// The content of blobs of a root's snapshots, in the same order.
+/// The content of blobs of a root's snapshots, in the same order; none of those that are not there any more.
 ///
 /// # Errors
-/// If one is not there, or all are larger than a GiB.
+/// If git fails, or all are larger than a GiB.
 pub fn blobs(
     git: &Git,
     store_folder: &Path,
     root: &Path,
     ids: &[String],
     until: Instant,
-) -> Result<Vec<Vec<u8>>, UndoError> {
+) -> Result<Vec<Option<Vec<u8>>>, UndoError> {
     let Some(first) = ids.first() else {
         return Ok(Vec::new());
     };
@@ -852,13 +881,17 @@ pub fn blobs(
     let sizes = own.ask(&sizes, input(), Borrowed::Too)?;
     let sizes = String::from_utf8_lossy(&sizes).into_owned();
     let size = |line: &str| line.strip_prefix("blob ").and_then(|size| size.parse::<usize>().ok());
-    let sizes: Option<Vec<usize>> = sizes.lines().map(size).collect();
-    let gone = || UndoError::Git("content of a snapshot is not there any more".to_owned());
-    let sizes = sizes.filter(|sizes| sizes.len() == ids.len()).ok_or_else(gone)?;
-    if sizes.iter().fold(0, |all: usize, size| all.saturating_add(*size)) > BLOBS {
+    let sizes: Vec<Option<usize>> = sizes.lines().map(size).collect();
+    let odd = || UndoError::Git("its answer is incomplete".to_owned());
+    if sizes.len() != ids.len() {
+        return Err(odd());
+    }
+    if sizes.iter().flatten().fold(0, |all: usize, size| all.saturating_add(*size)) > BLOBS {
         return Err(UndoError::Git(format!("contents of more than {BLOBS} bytes")));
     }
-    let said = own.ask(&["cat-file", "--batch=", "--buffer"], input(), Borrowed::Too)?;
+    let there = ids.iter().zip(&sizes).filter(|(_, size)| size.is_some()).map(|(id, _)| id.as_str());
+    let there = there.collect::<Vec<_>>().join("\n").into_bytes();
+    let said = own.ask(&["cat-file", "--batch=", "--buffer"], there, Borrowed::Too)?;
     // With an empty format each is preceded and followed by the end of a line.
     let mut rest = said.as_slice();
     let mut next = |size: usize| {
@@ -866,7 +899,7 @@ pub fn blobs(
         rest = rest.get(size + 2..)?;
         Some(content)
     };
-    sizes.into_iter().map(|size| next(size).ok_or_else(gone)).collect()
+    sizes.into_iter().map(|size| size.map(|size| next(size).ok_or_else(odd)).transpose()).collect()
 }
 
 /// Gives back the room of snapshots that no entry speaks of: all but the live ones, and those of the last hour, whose
@@ -1021,6 +1054,13 @@ mod tests {
             Own::of(&git(), &self.store, snapshot, soon()).expect("our folder")
         }
 
+        /// A snapshot of which nothing is withheld.
+        fn try_take(&self) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
+            let pending = self.survey()?;
+            let withheld = vec![false; pending.paths().len()];
+            pending.take(Some(&withheld), soon())
+        }
+
         /// What is in a snapshot: modes and contents.
         fn contents(&self, snapshot: &Snapshot) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
             let listed = self.own(snapshot).ask(&["ls-tree", "-r", "-z", &snapshot.tree], vec![], Borrowed::Too);
@@ -1031,7 +1071,8 @@ mod tests {
                 let about = String::from_utf8_lossy(&entry[..tab]).into_owned();
                 let fields: Vec<&str> = about.split(' ').collect();
                 let ids = [fields[2].to_owned()];
-                let content = blobs(&git(), &self.store, &self.root, &ids, soon()).expect("a blob").remove(0);
+                let content = blobs(&git(), &self.store, &self.root, &ids, soon()).expect("a list").remove(0);
+                let content = content.expect("a blob");
                 let path = PathBuf::from(OsStr::from_bytes(&entry[tab + 1..]));
                 found.insert(path, (u32::from_str_radix(fields[0], 8).expect("a mode"), content));
             }
@@ -1520,7 +1561,7 @@ mod tests {
         scratch.take();
         std::fs::remove_dir_all(scratch.root.join(".git")).expect("removed");
         user(&scratch.root, &["init", "-q"]);
-        assert!(scratch.survey().expect("a survey").take(Some(&[]), soon()).is_err());
+        assert!(scratch.try_take().is_err());
         let (snapshot, _) = scratch.take();
         assert_eq!(scratch.contents(&snapshot), scratch.worktree());
         // What a loss of power may leave.
@@ -1531,7 +1572,7 @@ mod tests {
             std::fs::set_permissions(&object, std::fs::Permissions::from_mode(0o600)).expect("a mode");
             write(&object, "");
         }
-        assert!(scratch.survey().expect("a survey").take(Some(&[]), soon()).is_err());
+        assert!(scratch.try_take().is_err());
         let (snapshot, _) = scratch.take();
         assert_eq!(scratch.contents(&snapshot), scratch.worktree());
     }

@@ -512,6 +512,7 @@ mod tests {
             refs: vec![("refs/heads/main".to_owned(), object.clone())],
             stash: vec![(object.clone(), "WIP on main".to_owned())],
             index: Some(digest),
+            index_entries: None,
         };
         Entry {
             schema: SCHEMA,

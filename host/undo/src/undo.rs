@@ -151,7 +151,9 @@ impl Calls {
         conflicts.extend(broken);
         conflicts.extend(files.conflicts.iter().cloned());
         let only = !request.only.is_empty();
-        let histories = if only { Vec::new() } else { plan_histories(histories, request.force, until, &mut conflicts) };
+        let call = entries.first().map(|entry| entry.call.clone()).unwrap_or_default();
+        let histories =
+            if only { Vec::new() } else { plan_histories(histories, &call, request.force, until, &mut conflicts) };
         Ok(Plan { store, limits: *self.limits(), entries, files, histories, conflicts, left_out, only })
     }
 }
@@ -307,13 +309,23 @@ fn add_touched(
     let mut conflicts = Vec::new();
     let own: HashSet<&PathBytes> = entry.items.iter().map(|item| &item.path).collect();
     for (place, before) in entry.snapshots.iter().enumerate() {
-        let git = git::find(before.root.as_path())?;
+        let git = git::find(before.root.as_path(), &entry.call)?;
         let known = after.and_then(|after| after.touched.get(place)?.clone());
         let is_known = known.is_some();
         let touched = match known {
             Some(touched) => touched,
             // All that is not as it was: whether the call did it is not known.
-            None => touched_now(&git, store, entry, before, until)?,
+            None => match touched_now(&git, store, entry, before, until) {
+                Ok(touched) => touched,
+                Err(error) => {
+                    // The rest comes back all the same.
+                    let why = format!(
+                        "its snapshot cannot be read ({error}): only files that were saved beside it come back"
+                    );
+                    conflicts.push(Conflict { path: before.root.clone(), why });
+                    continue;
+                }
+            },
         };
         let touched: Vec<&Touched> = touched.iter().filter(|one| !own.contains(&one.path)).collect();
         let rules_changed =
@@ -322,6 +334,12 @@ fn add_touched(
         let mut blobs = snapshot::blobs(&git, store.folder(), before.root.as_path(), &ids, until)?.into_iter();
         for one in touched {
             let content = one.before.as_ref().and_then(|_| blobs.next());
+            if let Some(None) = content {
+                let why = "its content was in the repository, and is not there any more".to_owned();
+                conflicts.push(Conflict { path: one.path.clone(), why });
+                continue;
+            }
+            let content = content.flatten();
             if one.before.is_none() && (rules_changed || !is_known) {
                 let why = match is_known {
                     true => {
@@ -379,6 +397,7 @@ fn missing_only(before: &History, now: &History) -> History {
 
 fn plan_histories(
     histories: BTreeMap<PathBytes, (History, Option<History>)>,
+    call: &CallRef,
     force: bool,
     until: Instant,
     conflicts: &mut Vec<Conflict>,
@@ -386,7 +405,8 @@ fn plan_histories(
     let mut plans = Vec::new();
     for (git_dir, (before, after)) in histories {
         let folder = before.worktree.clone().unwrap_or_else(|| git_dir.clone());
-        let now = git::find(folder.as_path()).and_then(|git| Ok((history::look(&git, folder.as_path(), until)?, git)));
+        let now =
+            git::find(folder.as_path(), call).and_then(|git| Ok((history::look(&git, folder.as_path(), until)?, git)));
         match now {
             Ok((Some(now), git)) => {
                 let is_known = after.is_some() || force;

@@ -184,6 +184,7 @@ const REPOSITORY: &str = "
     git init -q -b main .; echo one > a; echo two > b; mkdir src; echo three > src/c; printf 'out\\n' > .gitignore
     git add .; git commit -qm first; echo more >> a; git commit -qam second
     git branch topic; git tag light; git tag -a -m noted full
+    git update-ref refs/remotes/origin/main HEAD; git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main
     echo stashed >> b; git stash -q; echo uncommitted >> src/c; echo new > untracked; echo staged >> b; git add b";
 
 use ChangeKind::{Append, Create, Delete, Link, Mode, Move, Write};
@@ -262,11 +263,59 @@ fn what_git_loses_comes_back() {
         let (undone, conflicts) = scratch.undo(&[&id], false);
         assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
         assert_eq!(scratch.tree(), before, "{text}");
+        scratch.run("git fsck --strict 2>&1 | grep -v '^dangling\\|^Checking\\|^notice' && exit 1 || true");
         // The undo is a call as well.
         let (undone, conflicts) = scratch.undo(&[&undone.id.expect("an id")], false);
         assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
         assert_ne!(scratch.tree(), before, "{text}");
     }
+}
+
+/// Git removes with all that is in it what stands where it has a file.
+#[test]
+fn what_stands_in_the_place_of_tracked_files_comes_back() {
+    let cases = [
+        // What is there before, and the command.
+        ("rm a; mkdir a; echo precious > a/x.log", "git restore ."),
+        ("rm a; git init -q a; echo precious > a/p", "git reset -q --hard"),
+        ("rm -r src; ln -s ../elsewhere src", "git checkout -q -- ."),
+        ("rm -r src; echo precious > src", "git reset -q --hard"),
+        ("git rm -q --cached a; rm a; mkdir a; echo precious > a/x.log", "git reset -q --hard"),
+    ];
+    for (prepare, text) in cases {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run("printf 'out\\n*.log\\n/a\\n/src\\n' > .gitignore; git add -f .gitignore; git commit -qm ignore");
+        scratch.run(prepare);
+        let before = scratch.tree();
+        let command = text.split(' ').nth(1).expect("a subcommand");
+        let id = scratch.call("1", scratch.git(command), text);
+        assert_ne!(scratch.tree(), before, "{prepare}; {text}");
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{prepare}; {text}");
+        assert_eq!(scratch.tree(), before, "{prepare}; {text}");
+    }
+}
+
+/// Git writes the index anew if files have other times, which changes nothing.
+#[test]
+fn an_index_that_was_only_refreshed_is_no_conflict() {
+    let scratch = Scratch::new(REPOSITORY);
+    let before = scratch.tree();
+    let id = scratch.call("1", scratch.git("reset"), "git reset -q --hard");
+    scratch.run("touch a b; git status > /dev/null");
+    let (undone, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    assert_eq!(scratch.tree(), before);
+}
+
+/// What only the repository held is gone with it; the rest comes back.
+#[test]
+fn without_the_repository_the_rest_comes_back() {
+    let scratch = Scratch::new(REPOSITORY);
+    let id = scratch.call("1", scratch.unforeseen(), "rm -rf .git untracked");
+    let (undone, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!(undone.failed, Vec::<String>::new());
+    assert!(!conflicts.is_empty() || scratch.root().join("untracked").exists());
 }
 
 /// The settings of a branch are in the repository that a linked worktree shares.
@@ -410,23 +459,43 @@ fn what_rules_keep_from_being_read_is_not_copied() {
         let (_, conflicts) = scratch.undo(&[&saved.id], false);
         assert_eq!(conflicts, [""; 0]);
         assert!(scratch.root().join(".env").exists(), "what was left out is not removed");
-        let mut folders = vec![scratch.folder.path().join("state")];
+        scratch.stores_nothing_of(b"verysecret");
+    }
+}
+
+/// What git had once, and has no more, is in an index of Toolgate's own.
+#[test]
+fn a_secret_that_was_in_a_commit_is_not_copied() {
+    let secret = |path: &str| path.ends_with(".env");
+    let scratch = Scratch::new(&format!("{REPOSITORY}; echo KEY=verysecret > .env; git add .env; git commit -qm oops"));
+    scratch.save_withheld("1", 0, scratch.unforeseen(), &secret).expect("something to save");
+    scratch.run("git rm -q --cached .env; echo .env >> .gitignore; git commit -qam ignored");
+    for call in ["2", "3"] {
+        scratch.save_withheld(call, 0, scratch.unforeseen(), &secret).expect("something to save");
+        scratch.stores_nothing_of(b"verysecret");
+    }
+}
+
+impl Scratch {
+    /// Looks for a content in all that is stored.
+    fn stores_nothing_of(&self, secret: &[u8]) {
+        let mut folders = vec![self.folder.path().join("state")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
                 if entry.is_dir() {
                     folders.push(entry);
                 } else {
                     let content = std::fs::read(&entry).expect("a file");
-                    assert!(!contains(&content, b"verysecret"), "{}", entry.display());
+                    assert!(!contains(&content, secret), "{}", entry.display());
                 }
             }
         }
         // Git compresses what it has.
-        let own = scratch.folder.path().join("state/undo/git");
+        let own = self.folder.path().join("state/undo/git");
         for own in std::fs::read_dir(own).into_iter().flatten().flatten() {
             let mut ask = Command::new("git");
             ask.arg("--git-dir").arg(own.path()).args(["cat-file", "--batch-all-objects", "--batch"]);
-            assert!(!contains(&ask.output().expect("git").stdout, b"verysecret"), "{prepare}");
+            assert!(!contains(&ask.output().expect("git").stdout, secret), "{}", own.path().display());
         }
     }
 }

@@ -22,9 +22,9 @@ const PASSING: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
 
 /// Folders, one in the other, that package managers replace at the next update or empty when they like.
 const REPLACED: &[(&[&str], &str)] = &[
-    (&["_npx"], "the cache of npx is emptied by itself"),
-    (&[".cache", "uv"], "the cache of uv is emptied by itself"),
-    (&["Caches", "uv"], "the cache of uv is emptied by itself"),
+    (&["_npx"], "npx empties its cache"),
+    (&[".cache", "uv"], "uv empties its cache"),
+    (&["Caches", "uv"], "uv empties its cache"),
     (&["Cellar"], "`brew upgrade` removes this version"),
     (&[".pnpm"], "pnpm removes this version at the next update"),
 ];
@@ -97,7 +97,9 @@ pub fn standing(path: &Path) -> Standing {
     if let Some(folder) = passing.find(|folder| real.starts_with(folder)) {
         return Standing::Loose(format!("{} is temporary", folder.display()));
     }
-    let stays = unversioned(&real).is_some_and(|stable| stable == path);
+    // An agent's link leads there from elsewhere.
+    let leads_to = |stable: &Path| stable == path || fs::read_link(path).is_ok_and(|next| next == stable);
+    let stays = unversioned(&real).is_some_and(|stable| leads_to(&stable));
     if let Some(why) = replaced(&real).filter(|_| !stays) {
         return Standing::Loose(why.to_owned());
     }
@@ -115,7 +117,7 @@ pub fn standing(path: &Path) -> Standing {
 }
 
 /// Why a package manager may replace or remove a program.
-fn replaced(path: &Path) -> Option<&'static str> {
+pub(super) fn replaced(path: &Path) -> Option<&'static str> {
     let parts: Vec<&OsStr> = path.iter().collect();
     let is_in = |folders: &[&str]| parts.windows(folders.len()).any(|some| some == folders);
     REPLACED.iter().find(|(folders, _)| is_in(folders)).map(|(_, why)| *why)

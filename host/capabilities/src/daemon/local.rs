@@ -275,7 +275,7 @@ impl Place {
         }
         let bare = path.file_name() == Some(name);
         let folders = std::env::var_os("PATH").filter(|_| bare).unwrap_or_default();
-        let found = installed(name, &folders, Path::new(&self.cwd)).next();
+        let found = installed(name, &folders, &[&self.cwd]).next();
         found.ok_or_else(|| unavailable(format!("{} is not installed outside the project", name.display())))
     }
 

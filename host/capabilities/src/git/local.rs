@@ -81,7 +81,7 @@ impl Git for LocalGit {
 impl<'a> Runner<'a> {
     /// The git that is asked about a folder.
     fn of(folder: &'a Path, within: Duration) -> Answer<Self> {
-        Ok(Runner { git: LocalProgram::find(folder).map_err(answer)?, folder, end: Instant::now() + within })
+        Ok(Runner { git: LocalProgram::find(&[folder]).map_err(answer)?, folder, end: Instant::now() + within })
     }
 }
 

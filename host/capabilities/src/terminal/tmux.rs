@@ -141,7 +141,7 @@ fn program() -> Option<PathBuf> {
 pub(super) fn find(name: impl AsRef<Path>) -> Option<PathBuf> {
     let folder = std::env::current_dir().unwrap_or_default();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    installed(name, OsStr::new(&path), &outermost_repository(&folder)).next()
+    installed(name, OsStr::new(&path), &[outermost_repository(&folder)]).next()
 }
 
 /// A word that nothing which tmux tells can hold, as nobody knows it before.

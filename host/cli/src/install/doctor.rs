@@ -149,34 +149,91 @@ fn content(known: &Known, file: &File, second: Option<&'static str>) -> Result<O
     })
 }
 
+/// How far the user's own file makes an agent call this program. A project's file may say anything, and holds only there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hooked {
+    /// Not at all.
+    Not,
+    /// It cannot be read.
+    Unreadable,
+    /// It names another program.
+    Other,
+    /// Not at all events that matter, or in a form that lets calls run.
+    Partly,
+    /// Before each call.
+    Fully,
+}
+
 /// An agent, and the files here that make it call Toolgate.
 pub(crate) struct Present {
     pub(crate) known: &'static Known,
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) hooked: Hooked,
+    /// The user's file, if it has entries of ours or cannot be read.
+    pub(crate) own: Option<PathBuf>,
+    /// The project's file, if it has entries of ours.
+    pub(crate) project: Option<PathBuf>,
 }
 
 impl Present {
     /// Looks for the files of an agent, whether it is found here or not.
     pub(crate) fn of(known: &'static Known) -> Self {
-        // What cannot be read is an entry of the report, which nobody asked for here.
+        // What else is found is an entry of the report, which nobody asked for here.
         let mut report = Report { known, found: false, installed: false, checks: Vec::new() };
-        Present { known, files: places(&mut report).into_iter().map(|place| place.file.path).collect() }
+        let places = places(&mut report);
+        let of = |scope: Scope| places.iter().find(|place| place.scope == scope);
+        let first = known.file(Scope::User).ok();
+        let project = of(Scope::Project).map(|place| place.file.path.clone());
+        // In the home folder they are one file.
+        let project = project.filter(|path| first.as_ref() != Some(path));
+        if let Some(place) = of(Scope::User) {
+            return Present { known, hooked: hooked(known, place), own: Some(place.file.path.clone()), project };
+        }
+        let own = first.filter(|path| read(known, path, None).is_err());
+        let hooked = if own.is_some() { Hooked::Unreadable } else { Hooked::Not };
+        Present { known, hooked, own, project }
     }
+}
+
+/// How far a file makes an agent call this program.
+fn hooked(known: &Known, place: &Place) -> Hooked {
+    if !programs(place).iter().all(|program| program::is_this(program)) {
+        return Hooked::Other;
+    }
+    let fully = match (&place.content, &known.way) {
+        (Content::Hooks { entries, .. }, Way::Hooks(hooks)) => {
+            let works = |entry: &hooks::Entry| form(known, hooks, entry).iter().all(|(level, _)| *level != Level::Fail);
+            let mut events = hooks.events.iter().filter(|event| event.must);
+            events.all(|event| entries.iter().any(|entry| entry.event == event.name && works(entry)))
+        }
+        (Content::Shim { .. }, Way::Shim(shim)) => place.file.text().is_ok_and(|text| shims::is_current(text, shim)),
+        _ => false,
+    };
+    if fully { Hooked::Fully } else { Hooked::Partly }
 }
 
 /// The agents that are found here, or that call Toolgate.
 pub(crate) fn present() -> Vec<Present> {
     let is_here = |one: &Present| {
-        !one.files.is_empty() || program::on_path(one.known.program).is_some() || folder(one.known).is_some()
+        let configured = one.own.is_some() || one.project.is_some();
+        configured || program::on_path(one.known.program).is_some() || folder(one.known).is_some()
     };
     table::AGENTS.iter().copied().map(Present::of).filter(is_here).collect()
 }
 
-/// Shows the checks of these agents, as `toolgate doctor` does.
-pub(crate) fn show_checks(agents: &[&'static Known]) -> Result<(), Failure> {
-    let reports: Vec<Report> = agents.iter().copied().map(examine).collect();
+/// Shows the checks of these agents, as `toolgate doctor` does; with each, whether its configuration was written just now. The
+/// answer is those that a check failed for.
+pub(crate) fn show_checks(agents: &[(&'static Known, bool)]) -> Result<Vec<&'static Known>, Failure> {
+    let examined = |&(known, written): &(&'static Known, bool)| {
+        let mut report = examine(known);
+        // It cannot have asked since.
+        report.checks.retain(|check| !written || check.name != "fired" || check.level == Level::Ok);
+        report
+    };
+    let reports: Vec<Report> = agents.iter().map(examined).collect();
     let sections = reports.iter().map(|report| (report.known.title(), report.checks.as_slice())).collect();
-    print(|out| report::show_all(out, sections)).map(drop)
+    print(|out| report::show_all(out, sections))?;
+    let fails = |report: &&Report| report.checks.iter().any(|check| check.level == Level::Fail);
+    Ok(reports.iter().filter(fails).map(|report| report.known).collect())
 }
 
 /// The user's folder for an agent, if it holds anything.
@@ -372,7 +429,14 @@ fn program(report: &mut Report, program: &str, install: &str) {
             report.ok("place", "you can replace it; the agent could, too, if Toolgate's rules did not stop it");
         }
         Standing::Loose(why) => {
-            report.add("place", Level::Warn, why, format!("{} {}", program::advice(program), report.known.name()));
+            // What a settings file names may be anybody's, and is not what an administrator should be told to install.
+            let todo = if program::is_this(program) {
+                let better = |running: String| format!("{} {}", program::advice(&running), report.known.name());
+                program::running().map_or_else(|failure| failure.message, better)
+            } else {
+                format!("the entry runs another program; run {install} again")
+            };
+            report.add("place", Level::Warn, why, todo);
         }
     }
 }

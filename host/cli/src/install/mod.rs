@@ -45,7 +45,7 @@ use toolgate_gatekeeper::{gate_builder, hook_files};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
-pub(crate) use doctor::{Arguments as Doctor, Present, present, run as doctor, show_checks};
+pub(crate) use doctor::{Arguments as Doctor, Hooked, Present, present, run as doctor, show_checks};
 pub(crate) use name::parser as agent_name;
 
 use crate::lens::Switch;
@@ -184,6 +184,11 @@ fn packs_off(packs: &Packs) -> Option<String> {
     (!off.is_empty()).then(|| format!("rule packs that are off: {}; {list}", off.join(", ")))
 }
 
+/// Which packs of rules are off unless somebody chooses them, as installing says it for each agent.
+pub(crate) fn packs_note() -> Option<String> {
+    packs_off(&Packs::default())
+}
+
 /// A change of an agent's configuration, ready to be shown and made.
 struct Planned {
     file: File,
@@ -197,9 +202,19 @@ struct Planned {
 }
 
 impl Planned {
-    /// Whether the file is not yet as it would be.
+    /// Whether the file or the link that it names is not yet as it would be.
     fn changes(&self) -> bool {
+        self.writes() || self.link().is_some()
+    }
+
+    /// Whether the file is not yet as it would be.
+    fn writes(&self) -> bool {
         !matches!(self.next, Next::Same)
+    }
+
+    /// The link that would be made, with what it would lead to.
+    fn link(&self) -> Option<String> {
+        self.target.as_ref().and_then(Target::missing)
     }
 }
 
@@ -237,9 +252,15 @@ impl Offer {
         self.planned.changes()
     }
 
-    /// Shows the change as a diff.
+    /// Whether the file itself would be written, and not only the link that it names.
+    pub(crate) fn writes(&self) -> bool {
+        self.planned.writes()
+    }
+
+    /// Shows the change as a diff, with the link that will be made.
     pub(crate) fn show(&self) -> Result<(), Failure> {
-        self.change.preview(&self.planned)
+        self.change.preview(&self.planned)?;
+        self.change.announce(&self.planned)
     }
 
     /// Makes the change, unless it is only shown, and prints what was done.
@@ -455,6 +476,7 @@ impl Change {
         }
         self.preview(planned)?;
         if let Some(loosens) = loosens {
+            self.announce(planned)?;
             person::agrees(&loosens.question, loosens.otherwise)?;
         }
         self.make(planned)
@@ -466,6 +488,14 @@ impl Change {
             Next::Same => Ok(()),
             Next::Text(text) => self.show(&planned.file, text),
             Next::Gone { .. } => self.show(&planned.file, ""),
+        }
+    }
+
+    /// Names the link that will be made, before a question: who agrees to the change agrees to the link.
+    fn announce(&self, planned: &Planned) -> Result<(), Failure> {
+        match planned.link().filter(|_| !self.dry_run) {
+            Some(link) => print(|out| writeln!(out, "{}, will be made", plain(&link))).map(drop),
+            None => Ok(()),
         }
     }
 

@@ -151,6 +151,7 @@ impl SessionOf {
         let input = said.get("input").unwrap_or(&call.input);
         let run = Run { tool: &call.tool, id: &call.id, input, scene: self.scene.clone() };
         let mut output = self.told(run, &call.context).await;
+        desk.finished(&self.scene, &call.id).await;
         output.text = self.mailbox.before(above(text("message"), output.text));
         result(output)
     }

@@ -181,7 +181,7 @@ fn what_the_rules_withhold_is_not_copied() {
         (Some(&[false, true, false]), [true, false, true], KEPT),
         (Some(&[false]), [true, false, false], KEPT),
         (Some(&[]), [false; 3], KEPT),
-        (None, [false; 3], "it is not known whether rules keep it from being read"),
+        (None, [false; 3], "it is unknown whether rules keep it from being read"),
     ];
     for (withheld, expected, why) in cases {
         let survey = survey(&[scratch.change("folder", ChangeKind::Delete)], DEFAULT, soon());

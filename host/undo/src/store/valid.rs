@@ -103,9 +103,9 @@ fn history(history: &History) -> Valid {
     history.worktree.as_ref().map_or(Ok(()), path)?;
     let head = history.head.strip_prefix("ref: ").map_or_else(|| object(&history.head), name);
     head?;
-    for (ref_name, id) in &history.refs {
+    for (ref_name, value) in &history.refs {
         name(ref_name)?;
-        object(id)?;
+        value.strip_prefix("ref: ").map_or_else(|| object(value), name)?;
     }
     history.stash.iter().try_for_each(|(id, _)| object(id))?;
     history.index.as_deref().map_or(Ok(()), digest)
