@@ -238,6 +238,9 @@ impl Pending {
                 add.push(path);
             }
         }
+        // What is in the index as it seems to be is not read again.
+        let racy: HashSet<Vec<u8>> = own.racy().into_iter().collect();
+        remove.extend(add.iter().filter(|path| racy.contains(*path)).cloned());
         own.update(&["update-index", "-z", "--force-remove", "--stdin"], &remove)?;
         let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         if add.len() >= MANY && own.git.packs_at_once() {
@@ -246,6 +249,7 @@ impl Pending {
         } else {
             own.update(&update, &add)?;
         }
+        own.note_racy(&add)?;
         let tree = own.tree(head.as_deref()).inspect_err(|error| own.forget(error))?;
         own.remember(&tree)?;
         if let Some(last) = last(&tree, head.as_deref()) {
@@ -541,7 +545,10 @@ impl Own {
             (tracked, new)
         });
         let (tracked, new) = (tracked?, new?);
-        Ok(parts(&tracked).chain(parts(&new)).map(<[u8]>::to_vec).collect())
+        let mut changed: Vec<Vec<u8>> = parts(&tracked).chain(parts(&new)).map(<[u8]>::to_vec).collect();
+        let known: HashSet<Vec<u8>> = changed.iter().cloned().collect();
+        changed.extend(self.racy().into_iter().filter(|path| !known.contains(path)));
+        Ok(changed)
     }
 
     /// What our index holds and a tree of the user's does not, but for some paths. Nothing if the last snapshot was of the same:
@@ -554,6 +561,24 @@ impl Own {
         let differ = self.ask(&differ, vec![], Borrowed::Too)?;
         let known: HashSet<&[u8]> = but_for.iter().flat_map(|paths| paths.iter().map(Vec::as_slice)).collect();
         Ok(parts(&differ).filter(|path| !known.contains(path)).map(<[u8]>::to_vec).collect())
+    }
+
+    /// Paths that were changed in the second in which they were read, or in the one before: git, which counts seconds, takes what
+    /// was changed once more in it for unchanged, if it has the same length and time.
+    fn racy(&self) -> Vec<Vec<u8>> {
+        let racy = std::fs::read(self.at_path("racy")).unwrap_or_default();
+        parts(&racy).map(<[u8]>::to_vec).collect()
+    }
+
+    /// Notes which of these paths, which were just read, have to be read again the next time.
+    fn note_racy(&self, read: &[Vec<u8>]) -> Result<(), UndoError> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let is_racy = |path: &&Vec<u8>| {
+            let there = self.root.join(OsStr::from_bytes(path)).symlink_metadata();
+            there.is_ok_and(|there| u64::try_from(there.ctime()).is_ok_and(|changed| changed + 1 >= now))
+        };
+        let racy: Vec<&[u8]> = read.iter().filter(is_racy).map(Vec::as_slice).collect();
+        self.put("racy", &racy.join(&0))
     }
 
     /// Changes the index, some paths at a time. Content is stored whether or not the user's repository has it: to look
@@ -828,9 +853,12 @@ pub fn changed_since(
     let taken =
         taken.metadata().and_then(|named| named.modified()).map_err(|error| UndoError::system(&taken, error))?;
     let found = Found::sort(&own.root, own.changed()?, limits);
+    let racy: HashSet<Vec<u8>> = own.racy().into_iter().collect();
     let own = own.apart()?;
     let read: Vec<Vec<u8>> = found.read.into_iter().map(|(path, _)| path).collect();
-    own.update(&["update-index", "-z", "--force-remove", "--stdin"], &found.gone)?;
+    let gone: Vec<Vec<u8>> =
+        found.gone.into_iter().chain(read.iter().filter(|path| racy.contains(*path)).cloned()).collect();
+    own.update(&["update-index", "-z", "--force-remove", "--stdin"], &gone)?;
     own.update(&["update-index", "-z", "--info-only", "--add", "--remove", "--replace", "--stdin"], &read)?;
     let differ = ["diff-index", "-r", "-z", "--cached", "--no-renames", &before.tree];
     let differ = own.ask(&differ, vec![], Borrowed::Too)?;
@@ -1575,6 +1603,26 @@ mod tests {
         assert!(scratch.try_take().is_err());
         let (snapshot, _) = scratch.take();
         assert_eq!(scratch.contents(&snapshot), scratch.worktree());
+    }
+
+    #[test]
+    fn what_is_changed_twice_in_a_second_is_read_twice() {
+        let scratch = Scratch::new(&[("one", "1")]);
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        let put = |content: &str| {
+            write(&scratch.root.join("new"), content);
+            let file = File::options().write(true).open(scratch.root.join("new")).expect("the file");
+            file.set_modified(old).expect("a time");
+        };
+        for content in ["aaaa", "bbbb", "cccc", "dddd"] {
+            put(content);
+            let (snapshot, _) = scratch.take();
+            assert_eq!(scratch.contents(&snapshot), scratch.worktree(), "{content}");
+        }
+        let (snapshot, _) = scratch.take();
+        put("eeee");
+        let changed = changed_since(&git(), &scratch.store, &snapshot, &Limits::DEFAULT, soon()).expect("known");
+        assert_eq!(changed.len(), 1);
     }
 
     #[test]
