@@ -364,7 +364,6 @@ impl<'a> Evaluation<'a> {
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             self.empties(subject, field, world, look);
             self.moves(subject, field, world, look);
-            self.renames(subject, field, world, look);
             self.not_held(subject, field, world, look);
             self.loses_uncommitted(subject, field, world);
         }

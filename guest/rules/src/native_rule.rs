@@ -77,7 +77,6 @@ native_rules! {
     SecretInCode = "secret-in-code",
     ToolLoses = "tool-loses",
     RegistryToken = "registry-token",
-    Renamed = "self-renamed",
 }
 
 impl NativeRule {

@@ -15,7 +15,6 @@
 //! | `loops` | loops and functions that call themselves and come to no end |
 //! | `moved` | files that are lost after `mv` moved them |
 //! | `registry_token` | tokens that a project's settings of a package manager hold |
-//! | `renamed` | the gate's own program that gets another name |
 //! | `sent` | secrets of the environment that a command sends to a host that they are not for |
 //! | `shown` | values of the environment that a command shows |
 //! | `uncommitted` | changes in files that a glob or a list names, and that are removed or emptied |
@@ -30,7 +29,6 @@ mod loops;
 mod moved;
 mod probes;
 mod registry_token;
-mod renamed;
 mod sent;
 mod shown;
 mod tokens;
