@@ -40,7 +40,7 @@ pub use clock::LocalClock;
 #[cfg(feature = "daemon")]
 pub use daemon::LocalDaemon;
 #[cfg(feature = "git")]
-pub use git::{ELSEWHERE, LocalGit};
+pub use git::{LocalGit, elsewhere};
 #[cfg(feature = "terminal")]
 pub use terminal::{LocalTerminal, Typing, tmux_version};
 pub use ui::StderrUi;

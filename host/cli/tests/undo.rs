@@ -1,6 +1,7 @@
 //! Calls through the hook that are undone: what an agent sends before and after, what its user is told, and what comes back.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -124,6 +125,71 @@ fn what_was_saved_need_not_be_asked_about() {
         let log = project.0.run_with(&["log"], b"", &project.environment());
         assert!(text(&log).contains("saved"), "{}", text(&log));
     }
+}
+
+/// A git that fails at one question, or does not do what it is told, is no leave to go on: what could not be saved is asked about.
+#[test]
+fn a_git_that_fails_is_no_leave_to_go_on() {
+    const NO_QUESTION: &str = "no such question";
+    let questions = [
+        "--path-format",
+        "config --list",
+        "HEAD^{tree}",
+        "ls-files -c -i",
+        "diff-files --name-only -z --no-ext-diff",
+        "diff-index --cached",
+        "diff-files -z",
+        "ls-files -z --others",
+        "update-index",
+        "write-tree",
+        "diff-tree",
+        "--batch-check",
+        "for-each-ref",
+        "rev-list",
+        "hash-object -t commit",
+        "update-ref",
+    ];
+    let payload = |project: &Project| {
+        json!({
+            "session_id": "s", "cwd": project.0.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": { "command": "git reset --hard" }, "tool_use_id": "1", "transcript_path": "",
+        })
+    };
+    let asks = |project: &Project, variables: &[(&'static str, String)]| {
+        let output =
+            project.0.run_with(&["hook", "claude", "--no-lens"], payload(project).to_string().as_bytes(), variables);
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        (said["hookSpecificOutput"]["permissionDecision"] == "ask", said)
+    };
+    let path = std::env::var("PATH").expect("a path");
+    // One that does not end, and one that fails at nothing: only that one's call need not be asked about.
+    let cases = questions.iter().map(|one| (*one, "exit 1")).chain([("write-tree", "exec sleep 60")]);
+    for (question, status) in cases.chain([(NO_QUESTION, "exit 1")]) {
+        let project = Project::new();
+        let real = real_git(&path);
+        let text = format!(
+            "#!/bin/sh\ncase \"$*\" in *\"{question}\"*) echo x >> '{}'; {status};; esac\nexec '{real}' \"$@\"\n",
+            project.0.at("seen").display()
+        );
+        project.0.write("tools/git", &text);
+        std::fs::set_permissions(project.0.at("tools/git"), PermissionsExt::from_mode(0o755)).expect("its mode");
+        let variables = [("PATH", format!("{}:{path}", project.0.at("tools").display()))];
+        let (asked, said) = asks(&project, &variables);
+        let is_asked = project.0.at("seen").exists();
+        assert_eq!(asked, question != NO_QUESTION, "{question}, {status}: {said}");
+        assert_eq!(is_asked, question != NO_QUESTION, "git is not asked: {question}");
+    }
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_GLOBAL"] {
+        let project = Project::new();
+        let (asked, said) = asks(&project, &[("PATH", path.clone()), (variable, "/nonexistent".to_owned())]);
+        assert!(asked, "{variable}: {said}");
+    }
+}
+
+/// The git of this machine.
+fn real_git(path: &str) -> String {
+    let mut found = std::env::split_paths(path).map(|folder| folder.join("git")).filter(|git| git.is_file());
+    found.next().expect("git").display().to_string()
 }
 
 /// What goes on after its end was reported is not done when what it left is looked at.

@@ -77,7 +77,7 @@ mod linux {
     use serde::{Deserialize, Serialize};
     use toolgate_agents::settings::table;
     use toolgate_agents::{Failure, dirs, exit};
-    use toolgate_capabilities::ELSEWHERE;
+    use toolgate_capabilities::elsewhere;
     use toolgate_host::Plugin;
 
     use super::SWITCH;
@@ -115,7 +115,7 @@ mod linux {
         schema: u32,
         version: String,
         /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one whose git works elsewhere by
-        /// [`ELSEWHERE`], and one to which those of
+        /// [`elsewhere`], and one to which those of
         /// [`table::variables`] say that agents have their files elsewhere.
         variables: Vec<Option<String>>,
     }
@@ -127,7 +127,7 @@ mod linux {
                 Some(Ok(text)) => Some(Some(text)),
                 Some(Err(_)) => None,
             };
-            let all = VARIABLES.iter().chain(ELSEWHERE).chain(table::variables());
+            let all = VARIABLES.iter().chain(elsewhere()).chain(table::variables());
             let variables = all.map(value).collect::<Option<_>>()?;
             Some(Hello { schema: 2, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
         }

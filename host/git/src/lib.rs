@@ -38,5 +38,5 @@ mod process;
 mod repository;
 
 pub use error::GitError;
-pub use process::{Call, Git, IDENTITY, MUCH, Output, Setting, redirected};
+pub use process::{Call, Git, IDENTITY, MUCH, Output, REDIRECTING, Setting, redirected};
 pub use repository::{Repository, empty_tree, users_configuration};

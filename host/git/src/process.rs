@@ -194,7 +194,7 @@ impl Git {
 
 /// Variables of the environment by which the user's own git works on something else than the folder says, or ignores something
 /// else. A git that is run here gets none of them.
-const REDIRECTING: &[&str] = &[
+pub const REDIRECTING: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
     "GIT_CEILING_DIRECTORIES",

@@ -378,9 +378,16 @@ fn refuse(root: &Path, home: Option<&Path>) -> Result<(), UndoError> {
 
 /// The tree of the last commit, if there is one.
 fn head_tree(theirs: &Repository) -> Result<Option<String>, UndoError> {
-    let said = theirs.try_ask(&["rev-parse", "-q", "--verify", "HEAD^{tree}"], vec![])?;
-    let tree = String::from_utf8_lossy(&said.output).trim().to_owned();
-    Ok((said.status == Some(0) && is_id(&tree)).then_some(tree))
+    let ask = |what: &str| theirs.try_ask(&["rev-parse", "-q", "--verify", what], vec![]);
+    let said = ask("HEAD^{tree}")?;
+    if said.status == Some(0) {
+        return line(said.output).map(Some);
+    }
+    // A commit without its tree, and a git that fails, are not a repository without commits.
+    match ask("HEAD")?.status {
+        Some(1) => Ok(None),
+        _ => Err(UndoError::Git("the last commit cannot be read".to_owned())),
+    }
 }
 
 /// Whether objects of the user's repository are there to be read, too.
@@ -1027,12 +1034,12 @@ mod tests {
     use toolgate_test_support::git::{canary, repository, try_user, user, write};
 
     use super::{survey as survey_with, *};
+    use crate::testing::{git, soon};
 
     /// The survey of a root, whose repository is looked for.
     fn survey(git: &Git, store: &Path, root: &Path, limits: &Limits, until: Instant) -> Result<Pending, UndoError> {
         survey_with(git, Theirs::of(git, root, until)?.as_ref(), store, root, limits, until)
     }
-    use crate::testing::{git, soon};
 
     /// A scratch folder with a repository `repo` and a store.
     struct Scratch {

@@ -3,9 +3,9 @@
 //!
 //! It is a symbolic link, as a second name of the file (a hard link) would go on being the program of today when a later one
 //! takes its place. It lies beside the program, where it is as safe as the program is, and whoever may use the one may use
-//! the other. Where only the administrator may make it there, or the next update would remove it, it lies in the user's own folder for Toolgate's state, which the
-//! gate keeps from agents like the settings that name it; but a project's settings are others' as well, and name the program
-//! itself then.
+//! the other. Where only the administrator may make it there, or the next update would remove it, it lies in the user's own
+//! folder for Toolgate's state, which the gate keeps from agents like the settings that name it; but a project's settings are
+//! others' as well, and name the program itself then.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use serde_json::Value;
+use toolgate_host::private::read_regular;
 
 use crate::text::quoted;
 use crate::{Failure, dirs, exit};
@@ -88,7 +89,11 @@ pub enum Standing {
 /// Who could replace or remove a program.
 pub fn standing(path: &Path) -> Standing {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let is_cargos = |tag: &Path| fs::read_to_string(tag).is_ok_and(|text| text.contains(CARGO));
+    // What a settings file names may lie in any folder: nothing but a small file is read there.
+    let is_cargos = |tag: &Path| {
+        let text = read_regular(tag, 4_096).unwrap_or_default();
+        text.windows(CARGO.len()).any(|part| part == CARGO.as_bytes())
+    };
     if let Some(cache) = real.ancestors().skip(1).find(|folder| is_cargos(&folder.join(CACHE_TAG))) {
         return Standing::Loose(format!("`cargo clean` deletes it with {}", cache.display()));
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use toolgate_git::{Call, Git as LocalProgram, GitError, Setting, users_configuration};
+use toolgate_git::{Call, Git as LocalProgram, GitError, REDIRECTING, Setting, users_configuration};
 
 use super::branch::branch;
 use toolgate_host::CapabilityError;
@@ -18,28 +18,14 @@ const FILES: usize = 10_000;
 /// Most bytes that git may say.
 const OUTPUT: usize = 16 << 20;
 
-/// Variables by which a git, or the shell that runs it, may work on something else than what is where it is run. The git
-/// that is run here gets none of them, so it cannot tell what one with them would do.
-pub const ELSEWHERE: &[&str] = &[
-    "BASHOPTS",
-    "BASH_ENV",
-    "CDPATH",
-    "ENV",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_DIR",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_WORK_TREE",
-    "SHELLOPTS",
-];
+/// Variables by which the shell that runs a git may run something else, or elsewhere. The git that is run here gets none of
+/// them, so it cannot tell what one with them would do.
+const OF_SHELLS: &[&str] = &["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "SHELLOPTS"];
+
+/// Variables by which a git, or the shell that runs it, may work on something else than what is where it is run.
+pub fn elsewhere() -> impl Iterator<Item = &'static &'static str> {
+    OF_SHELLS.iter().chain(REDIRECTING)
+}
 
 /// The local git, as far as it can be run without running what the repository names.
 #[derive(Clone, Copy, Debug, Default)]
@@ -240,7 +226,7 @@ impl Runner<'_> {
         let nowhere = || CapabilityError::Unavailable("git may use another folder".to_owned());
         let root = self.root()?;
         let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
-        let elsewhere = ELSEWHERE.iter().any(|name| std::env::var_os(name).is_some());
+        let elsewhere = elsewhere().any(|name| std::env::var_os(name).is_some());
         if elsewhere || !real(self.folder)?.starts_with(real(&root)?) { Err(nowhere()) } else { Ok(root) }
     }
 

@@ -3,4 +3,4 @@
 mod branch;
 mod local;
 
-pub use local::{ELSEWHERE, LocalGit};
+pub use local::{LocalGit, elsewhere};
