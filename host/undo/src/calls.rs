@@ -115,12 +115,10 @@ impl Calls {
         let removed = removed(&paths);
         let mut workspaces = Vec::new();
         for root in std::mem::take(&mut touched.workspaces) {
-            match git::find(&root, &call)
-                .and_then(|git| Beside::of(git, root.clone(), !touched.repositories.is_empty(), until))
-            {
+            match git::find(&root, &call).and_then(|git| Beside::of(git, root.clone(), GitWork::of(changes), until)) {
                 Ok(beside) => {
                     paths.extend(beside.unseen.iter().map(|path| beside_snapshot(path)));
-                    paths.extend(beside.displacing.iter().map(|path| displacing(path)));
+                    paths.extend(beside.removable.iter().map(|path| removable(path)));
                     if beside.has_submodules {
                         touched.leave_out(Some(&root), "submodules, which git changes as well here".to_owned());
                     }
@@ -311,36 +309,57 @@ struct Beside {
     git: Git,
     root: PathBuf,
     theirs: Option<Theirs>,
-    /// Files that a snapshot does not see, though git may overwrite them: tracked ones that are ignored, and those that the last
-    /// commit has and the index has not.
+    /// What a snapshot does not see, though git may write to it: tracked files that are ignored, those that the last commit has and
+    /// the index has not, and those that the index has and that are not there. That nothing is there has to be known of them: a
+    /// file that comes back would else seem to be one that was ignored before.
     unseen: Vec<PathBuf>,
     /// What is in the index and not as it is in the last commit. A snapshot takes it over as it is.
     staged: Vec<PathBuf>,
-    /// Folders, and links or files on the way, that stand where git has something: it removes them with all that is in them, also
-    /// what is ignored, and repositories.
-    displacing: Vec<PathBuf>,
+    /// What git removes with all that is in it, also what is ignored, and repositories: folders, and links or files on the way,
+    /// that stand where git has something; and for `git clean`, folders of which git has nothing.
+    removable: Vec<PathBuf>,
     /// Whether git commands change submodules as well.
     has_submodules: bool,
 }
 
+/// What git commands of a call do to a worktree.
+#[derive(Clone, Copy)]
+struct GitWork {
+    /// There are some.
+    overwrites: bool,
+    /// `git clean` is among them.
+    cleans: bool,
+}
+
+impl GitWork {
+    fn of(changes: &[Changes]) -> Self {
+        let mut commands = changes.iter().flat_map(|one| &one.git).peekable();
+        GitWork { overwrites: commands.peek().is_some(), cleans: commands.any(|one| one.command == "clean") }
+    }
+}
+
 impl Beside {
-    /// `overwrites`: whether git commands change the worktree.
-    fn of(git: Git, root: PathBuf, overwrites: bool, until: Instant) -> Result<Self, UndoError> {
+    fn of(git: Git, root: PathBuf, work: GitWork, until: Instant) -> Result<Self, UndoError> {
+        let GitWork { overwrites, cleans } = work;
         let theirs = Theirs::of(&git, &root, until)?;
-        let (mut unseen, mut staged, mut displacing) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut unseen, mut staged, mut removable) = (Vec::new(), Vec::new(), Vec::new());
         let mut has_submodules = false;
         if let Some(Theirs { repository, head }) = &theirs {
             let ask = |arguments: &[&str]| repository.ask_in(&root, arguments, Vec::new());
             let last = head.as_deref().unwrap_or(repository.empty_tree());
             let lost = |_| Err(GitError::Failed("was not asked".to_owned()));
-            let (ignored, differ, gone) = std::thread::scope(|scope| {
+            let (ignored, differ, gone, new) = std::thread::scope(|scope| {
                 let ignored = scope.spawn(|| ask(&["ls-files", "-c", "-i", "--exclude-standard", "-z"]));
                 let gone = overwrites.then(|| {
                     scope.spawn(|| ask(&["diff-files", "--name-only", "-z", "--no-ext-diff", "--diff-filter=DT"]))
                 });
+                let new = cleans
+                    .then(|| scope.spawn(|| ask(&["ls-files", "--others", "--directory", "--exclude-standard", "-z"])));
                 let differ = ask(&["diff-index", "--cached", "--no-renames", "--name-status", "-z", last]);
-                let gone = gone.map_or(Ok(Vec::new()), |gone| gone.join().unwrap_or_else(lost));
-                (ignored.join().unwrap_or_else(lost), differ, gone)
+                let joined = |asked: Option<std::thread::ScopedJoinHandle<'_, _>>| {
+                    asked.map_or(Ok(Vec::new()), |asked| asked.join().unwrap_or_else(lost))
+                };
+                (joined(Some(ignored)), differ, joined(gone), joined(new))
             });
             has_submodules =
                 overwrites && repository.configures("submodule.recurse") && root.join(".gitmodules").exists();
@@ -353,11 +372,13 @@ impl Beside {
                 list.push(path(name));
             }
             let gone = gone?;
-            let missing = git::parts(&gone).map(path).chain(unseen.iter().filter(|_| overwrites).cloned());
-            let found: HashSet<PathBuf> = missing.filter_map(|path| displaced_by(&root, &path)).collect();
-            displacing.extend(found);
+            unseen.extend(git::parts(&gone).map(path));
+            let found: HashSet<PathBuf> =
+                unseen.iter().filter(|_| overwrites).filter_map(|path| displaced_by(&root, path)).collect();
+            removable.extend(found);
+            removable.extend(git::parts(&new?).filter(|name| name.ends_with(b"/")).map(path));
         }
-        Ok(Beside { git, root, theirs, unseen, staged, displacing, has_submodules })
+        Ok(Beside { git, root, theirs, unseen, staged, removable, has_submodules })
     }
 }
 
@@ -375,8 +396,8 @@ fn displaced_by(root: &Path, path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// What is removed with all that is in it.
-fn displacing(path: &Path) -> Change {
+/// What git may remove with all that is in it.
+fn removable(path: &Path) -> Change {
     Change { kind: ChangeKind::Delete, recursive: true, ..beside_snapshot(path) }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn differences(said: &[u8]) -> impl Iterator<Item = Difference<'_>> {
         let (old, new, before, after) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
         let blob = |mode: &str, id: &str| {
             let mode = u32::from_str_radix(mode, 8).ok().filter(|mode| !matches!(mode, 0 | 0o160_000))?;
-            Some(Blob { mode, id: id.to_owned() })
+            Some(Blob { mode, id: id.to_owned(), permissions: false })
         };
         Some(Difference { path, before: blob(old, before), after: blob(new, after) })
     })

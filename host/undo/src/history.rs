@@ -2,9 +2,8 @@
 //!
 //! Before a git command runs, what there is is noted, and one ref keeps the objects from being removed:
 //! `refs/toolgate/undo/ENTRY-REPOSITORY` leads to a commit whose parents are all that refs, `HEAD`s, the stash and
-//! reflogs
-//! lead to, and whose tree holds what is in the index and in no commit. The same state has the same commit, so that the
-//! second one costs nothing. Annotated tags can be no parents; they have refs that all entries share.
+//! reflogs lead to, and whose tree holds what is in the index and in no commit. The same state has the same commit, so
+//! that the second one costs nothing. Annotated tags can be no parents; they have refs that all entries share.
 //!
 //! | | Takes the refs along |
 //! |---|---|
@@ -455,10 +454,8 @@ fn short(value: &str) -> String {
 }
 
 /// What has to be put back, of what a call changed: what differs between before it and after it. If it is not known
-/// what
-/// there was after it, all that differs now counts as the call's. What was changed since is a conflict, and left as it
-/// is
-/// unless `force`.
+/// what there was after it, all that differs now counts as the call's. What was changed since is a conflict, and left
+/// as it is unless `force`.
 pub fn plan(before: &History, after: Option<&History>, now: &History, force: bool) -> HistoryPlan {
     let after = after.unwrap_or(now);
     let mut plan = HistoryPlan {
@@ -526,8 +523,7 @@ fn plan_refs(plan: &mut HistoryPlan, before: &History, after: &History, now: &Hi
 }
 
 /// The stash as it is to be: what was there before, behind what has been stashed since. What the call stashed goes, and
-/// what
-/// was dropped since stays so.
+/// what was dropped since stays so.
 fn stash_then(
     before: &[(String, String)],
     after: &[(String, String)],
@@ -540,8 +536,7 @@ fn stash_then(
 }
 
 /// Puts a repository back. `objects_read` reads the content of an index by its sha256. Returns what could not be done,
-/// as
-/// sentences; all else is done. No file of the worktree is touched.
+/// as sentences; all else is done. No file of the worktree is touched.
 pub fn apply(
     git: &Git,
     objects_read: &dyn Fn(&str) -> Result<Vec<u8>, UndoError>,

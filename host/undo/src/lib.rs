@@ -10,6 +10,7 @@
 //! | `nofollow` | files and folders, opened and changed without passing a link | which |
 //! | `git` | the git that is asked, and reading what it says | running it |
 //! | [`snapshot`] | a workspace as git sees it, in an object folder of our own | files that git ignores |
+//! | `modes` | the permissions of the files in a snapshot | their content |
 //! | [`history`] | refs, stash and index of a repository | files |
 //! | [`restore`] | putting files back, and what stands in the way | which |
 //! | [`calls`] | a call from before it runs to what it left | putting it back |
@@ -25,6 +26,7 @@ mod git;
 pub mod history;
 pub mod limits;
 pub mod model;
+mod modes;
 mod nofollow;
 pub mod objects;
 pub mod restore;

@@ -309,6 +309,10 @@ pub struct Snapshot {
     pub root: PathBytes,
     /// The id of the tree.
     pub tree: String,
+    /// The sha256 of the list of permissions, which git has no more of than the right to execute. None in entries that were made
+    /// without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<String>,
 }
 
 /// What is kept of a call before it runs.
@@ -376,10 +380,14 @@ pub struct Touched {
 /// A file or link as git has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blob {
-    /// `0o100644`, `0o100755` for a file that can be executed, `0o120000` for a link.
+    /// `0o100644`, `0o100755` for a file that can be executed, `0o120000` for a link. Where [`Blob::permissions`] are known, the
+    /// lowest twelve bits are these.
     pub mode: u32,
     /// The object's id.
     pub id: String,
+    /// Whether all permissions are known, and not only the right to execute.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub permissions: bool,
 }
 
 /// How many changed paths of a call are listed.

@@ -43,8 +43,19 @@ pub struct Target {
     pub source: Source,
     /// What the call left there. None if that is not known.
     pub expected: Option<State>,
-    /// Whether only kind, content and the right to execute are known, as git has them. All else stays as it is.
-    pub loose: bool,
+    /// How much is known of what it is to be.
+    pub known: Known,
+}
+
+/// How much is known of a state. All else stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Known {
+    /// Kind, content and the right to execute, as git has them.
+    AsGit,
+    /// Kind, content and all permissions.
+    Permissions,
+    /// All of it.
+    All,
 }
 
 /// Where a content comes from.
@@ -65,12 +76,12 @@ impl Target {
             Kind::File { content: Some(digest), .. } if item.saved => Source::Object(digest.clone()),
             _ => Source::None,
         };
-        Target { path: item.path.clone(), want: item.before.clone(), source, expected, loose: false }
+        Target { path: item.path.clone(), want: item.before.clone(), source, expected, known: Known::All }
     }
 
     /// That what the call made is to go.
     pub fn gone(path: PathBytes, expected: Option<State>) -> Self {
-        Target { path, want: State::ABSENT, source: Source::None, expected, loose: false }
+        Target { path, want: State::ABSENT, source: Source::None, expected, known: Known::All }
     }
 }
 
@@ -166,9 +177,7 @@ impl Planner {
             Err(error) => return conflict(phrase(error)),
         };
         let now = seen.state.clone();
-        if target.loose {
-            target.want = tightened(&target.want, &now);
-        }
+        target.want = tightened(&target.want, &now, target.known);
         if is_as_wanted(&now, &target) || untouched && !is_same(&now, &target.want) {
             return self.plan.unchanged += 1;
         }
@@ -194,10 +203,7 @@ impl Planner {
 
 /// Whether the call left it as it was. Then it is nobody's business what became of it since.
 fn is_untouched(target: &Target) -> bool {
-    target.expected.as_ref().is_some_and(|left| match target.loose {
-        true => is_same(&tightened(&target.want, left), left),
-        false => is_same(&target.want, left),
-    })
+    target.expected.as_ref().is_some_and(|left| is_same(&tightened(&target.want, left, target.known), left))
 }
 
 /// Whether there is nothing to do.
@@ -209,8 +215,11 @@ fn is_as_wanted(now: &State, target: &Target) -> bool {
     is_same(now, &target.want) && is_time_kept
 }
 
-/// What git says, with what is there for all that git does not know.
-fn tightened(want: &State, now: &State) -> State {
+/// What is wanted, with what is there for all that is not known.
+fn tightened(want: &State, now: &State, known: Known) -> State {
+    if known == Known::All {
+        return want.clone();
+    }
     let both_files = matches!((&want.kind, &now.kind), (Kind::File { .. }, Kind::File { .. }));
     if !both_files && !is_same_kind(want, now) {
         return want.clone();
@@ -219,6 +228,7 @@ fn tightened(want: &State, now: &State) -> State {
     let executable = if now.mode & 0o111 == 0 { now.mode | readers >> 2 } else { now.mode };
     let mode = match want.mode & 0o100 {
         _ if !both_files => now.mode,
+        _ if known == Known::Permissions => want.mode,
         0 => now.mode & !0o111,
         _ => executable,
     };

@@ -1,10 +1,9 @@
 //! A workspace as git sees it, byte for byte, in a git folder of Toolgate's own.
 //!
 //! For what a program changes of which nobody knows what it changes. Each root has a git folder in the store, with an
-//! index
-//! of its own, so that only what has changed since the last snapshot is read again. The user's index, refs, objects and
-//! hooks are left alone, and nothing that the repository configures or names in attributes has a say: no filter, no
-//! conversion of line ends, no encoding.
+//! index of its own, so that only what has changed since the last snapshot is read again. The user's index, refs,
+//! objects and hooks are left alone, and nothing that the repository configures or names in attributes has a say: no
+//! filter, no conversion of line ends, no encoding.
 //!
 //! What is in a snapshot:
 //!
@@ -15,11 +14,11 @@
 //! | repositories in it, submodules | no: left out, and said |
 //! | pipes, sockets, devices | no; said where git knows the path |
 //! | what rules keep from being read, is too large or cannot be read | no: left out, and said |
-//! | empty folders, owners, times, permissions but the executable bit, extended attributes | no: git has none |
+//! | permissions | yes, in a list beside the tree |
+//! | empty folders, owners, times, extended attributes | no: git has none |
 //!
 //! What was checked out and not touched since is not stored again: its objects are borrowed from the user's repository,
-//! as
-//! far as the last commit holds them. All else is in the folder here. So a snapshot needs a
+//! as far as the last commit holds them. All else is in the folder here. So a snapshot needs a
 //! [keep](crate::history::save) of the same moment: it is what holds the last commit.
 //!
 //! Outside of any repository it is the same, with nothing borrowed, [`IGNORED`] folders left out, and only for small
@@ -45,10 +44,11 @@ use crate::files::why_withheld;
 use crate::git::{differences, is_id, parts};
 use crate::limits::Limits;
 use crate::model::{Blob, LeftOut, PathBytes, Snapshot, hex};
+use crate::modes::Modes;
+use crate::objects::is_digest;
 
 /// What is ignored in a folder that is in no repository, beside what its own `.gitignore` files and the user's global
-/// list
-/// say: what tools make and can make again.
+/// list say: what tools make and can make again.
 pub const IGNORED: &[&str] = &[
     ".cache/",
     ".direnv/",
@@ -109,6 +109,9 @@ const LIST: u64 = 1 << 20;
 /// How many paths git is given at once. What was read until the deadline is not read again the next time.
 const CHUNK: usize = 8_000;
 
+/// How many paths are named as arguments at once.
+const ARGUMENTS: usize = 200;
+
 /// How many paths are so many that their content goes into a pack. Few would make a pack of each snapshot.
 const MANY: usize = 64;
 
@@ -167,8 +170,7 @@ impl Theirs {
 ///
 /// # Errors
 /// If the root is too much, like the home folder; if more has changed than the limits allow; if git refuses the
-/// repository;
-/// or if it takes too long. What was found out by then makes the next time shorter.
+/// repository; or if it takes too long. What was found out by then makes the next time shorter.
 pub fn survey(
     git: &Git,
     theirs: Option<&Theirs>,
@@ -219,11 +221,15 @@ impl Pending {
     pub fn take(self, withheld: Option<&[bool]>, until: Instant) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
         let Pending { own, _turn, read, held, gone, mut left_out, head } = self;
         let own = Own { until, ..own };
-        if let Some(tree) = own.last(head.as_deref()).filter(|_| read.is_empty() && gone.is_empty()) {
-            own.remember(&tree)?;
-            return Ok((Snapshot { root: PathBytes(own.root.clone()), tree }, left_out));
+        let root = PathBytes(own.root.clone());
+        let unchanged = read.is_empty() && gone.is_empty();
+        if let Some(Last { tree, modes }) = own.last(head.as_deref()).filter(|_| unchanged) {
+            own.remember(&tree, &modes)?;
+            return Ok((Snapshot { root, tree, modes: Some(modes) }, left_out));
         }
-        let _ = std::fs::remove_file(own.at_path(LAST));
+        let known = own.last_modes();
+        // If this is cut off, the index has what the list has not.
+        own.drop_last();
         let why_withheld = why_withheld(withheld);
         let withheld = withheld.unwrap_or_default();
         let is_withheld = |at: usize| withheld.get(at).copied().unwrap_or(true);
@@ -251,23 +257,39 @@ impl Pending {
         }
         own.note_racy(&add)?;
         let tree = own.tree(head.as_deref()).inspect_err(|error| own.forget(error))?;
-        own.remember(&tree)?;
-        if let Some(last) = last(&tree, head.as_deref()) {
-            own.put(LAST, last.as_bytes())?;
+        let modes = own.put_modes(known, [add, remove].concat())?;
+        own.remember(&tree, &modes)?;
+        let last = Last { tree, modes };
+        if let Some(text) = last.text(head.as_deref()) {
+            own.put(LAST, text.as_bytes())?;
         }
-        Ok((Snapshot { root: PathBytes(own.root.clone()), tree }, left_out))
+        Ok((Snapshot { root, tree: last.tree, modes: Some(last.modes) }, left_out))
     }
 }
 
-/// The file that says of which tree the index is, with which last commit all of that tree is there, and since which start of
-/// the machine: a loss of power may leave objects without content.
+/// The file that says of which tree the index is and which list of modes it has, with which last commit all of that tree is
+/// there, and since which start of the machine: a loss of power may leave objects without content.
 const LAST: &str = "last";
 
-/// What [`LAST`] says. None where it is not known when the machine was started.
-fn last(tree: &str, head: Option<&str>) -> Option<String> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(format!("{tree} {} {boot}", head.unwrap_or("-")))
+/// What the last snapshot was.
+struct Last {
+    tree: String,
+    /// The sha256 of the list of modes.
+    modes: String,
 }
+
+impl Last {
+    /// What [`LAST`] says. None where it is not known when the machine was started.
+    fn text(&self, head: Option<&str>) -> Option<String> {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(format!("{} {} {} {boot}", self.tree, self.modes, head.unwrap_or("-")))
+    }
+}
+
+/// The folder with lists of modes, each called by its sha256, and the file that says which is of our index.
+const MODES: &str = "modes";
+const INDEX_MODES: &str = "index.modes";
+const RACY_MODES: &str = "racy.modes";
 
 /// What changed paths are.
 #[derive(Debug, Default)]
@@ -461,7 +483,7 @@ impl Own {
         }
         let ours = Folder::create(&folder)?;
         let turn = turn(&ours, until)?;
-        for made in ["info", "objects/pack", "refs/snapshots"] {
+        for made in ["info", "objects/pack", "refs/snapshots", MODES] {
             let made = folder.join(made);
             std::fs::create_dir_all(&made).map_err(|error| UndoError::system(&made, error))?;
         }
@@ -579,18 +601,21 @@ impl Own {
 
     /// Notes which of these paths, which were just read, have to be read again the next time.
     fn note_racy(&self, read: &[Vec<u8>]) -> Result<(), UndoError> {
+        self.put("racy", &self.recent(read).join(&0))
+    }
+
+    /// Those of these paths that were changed in this second or the one before.
+    fn recent<'a>(&self, paths: &'a [Vec<u8>]) -> Vec<&'a [u8]> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-        let is_racy = |path: &&Vec<u8>| {
+        let is_recent = |path: &&Vec<u8>| {
             let there = self.root.join(OsStr::from_bytes(path)).symlink_metadata();
             there.is_ok_and(|there| u64::try_from(there.ctime()).is_ok_and(|changed| changed + 1 >= now))
         };
-        let racy: Vec<&[u8]> = read.iter().filter(is_racy).map(Vec::as_slice).collect();
-        self.put("racy", &racy.join(&0))
+        paths.iter().filter(is_recent).map(Vec::as_slice).collect()
     }
 
     /// Changes the index, some paths at a time. Content is stored whether or not the user's repository has it: to look
-    /// for
-    /// what is not there takes longer than to write it, and nothing there is to look younger than it is.
+    /// for what is not there takes longer than to write it, and nothing there is to look younger than it is.
     fn update(&self, arguments: &[&str], paths: &[Vec<u8>]) -> Result<(), UndoError> {
         for chunk in paths.chunks(CHUNK) {
             let mut input = chunk.join(&0);
@@ -641,28 +666,84 @@ impl Own {
 
     /// The tree of the last snapshot, if the index is still as it was then, nothing of it has gone, and the last commit is the
     /// same.
-    fn last(&self, head: Option<&str>) -> Option<String> {
+    fn last(&self, head: Option<&str>) -> Option<Last> {
         let said = std::fs::read_to_string(self.at_path(LAST)).ok()?;
-        let tree = said.split(' ').next().filter(|tree| is_id(tree))?;
-        let is_there = self.index.exists() && self.at_path("refs/snapshots").join(tree).exists();
-        (is_there && last(tree, head).is_some_and(|last| said == last)).then(|| tree.to_owned())
+        let mut words = said.split(' ');
+        let (tree, modes) = (words.next().filter(|tree| is_id(tree))?, words.next().filter(|modes| is_digest(modes))?);
+        let last = Last { tree: tree.to_owned(), modes: modes.to_owned() };
+        let is_there = self.index.exists()
+            && self.at_path("refs/snapshots").join(tree).exists()
+            && self.at_path(MODES).join(modes).exists();
+        (is_there && last.text(head).is_some_and(|text| said == text)).then_some(last)
     }
 
-    /// Names a tree, so that it stays.
-    fn remember(&self, tree: &str) -> Result<(), UndoError> {
-        let path = self.at_path("refs/snapshots").join(tree);
-        std::fs::write(&path, format!("{tree}\n")).map_err(|error| UndoError::system(&path, error))
+    /// Names a tree, so that it stays, and its list of modes with it.
+    fn remember(&self, tree: &str, modes: &str) -> Result<(), UndoError> {
+        let put = |path: PathBuf, content: &str| {
+            std::fs::write(&path, content).map_err(|error| UndoError::system(&path, error))
+        };
+        put(self.at_path("refs/snapshots").join(tree), &format!("{tree}\n"))?;
+        let list = self.at_path(MODES).join(modes);
+        let touched = File::options().write(true).open(&list).and_then(|list| list.set_modified(SystemTime::now()));
+        touched.map_err(|error| UndoError::system(&list, error))
+    }
+
+    /// Forgets of which snapshot the index is, and which list of modes it has.
+    fn drop_last(&self) {
+        for name in [LAST, INDEX_MODES] {
+            let _ = std::fs::remove_file(self.at_path(name));
+        }
+    }
+
+    /// The list of modes that is of our index.
+    fn last_modes(&self) -> Option<Modes> {
+        let name = std::fs::read_to_string(self.at_path(INDEX_MODES)).ok()?;
+        self.modes(&name)
+    }
+
+    /// Paths whose mode git would take for unchanged, as with [`Own::racy`]; these need not have been read.
+    fn racy_modes(&self) -> Vec<Vec<u8>> {
+        let racy = std::fs::read(self.at_path(RACY_MODES)).unwrap_or_default();
+        parts(&racy).map(<[u8]>::to_vec).collect()
+    }
+
+    /// A list of modes.
+    fn modes(&self, name: &str) -> Option<Modes> {
+        let path = self.at_path(MODES).join(Some(name).filter(|name| is_digest(name))?);
+        let text = read_regular(&path, MUCH as u64).ok()?;
+        Modes::decode(&text).filter(|_| hex(&Sha256::digest(&text)) == name)
+    }
+
+    /// Stores the list of modes of our index: that of the last one with these paths looked at again, else a new one.
+    fn put_modes(&self, known: Option<Modes>, mut changed: Vec<Vec<u8>>) -> Result<String, UndoError> {
+        let modes = match known {
+            Some(mut modes) => {
+                changed.extend(self.racy_modes());
+                modes.update(&self.root, &changed);
+                modes
+            }
+            None => {
+                let listed = self.ask(&["ls-files", "-z"], vec![], Borrowed::Not)?;
+                changed = parts(&listed).map(<[u8]>::to_vec).collect();
+                Modes::of(&self.root, &changed)
+            }
+        };
+        self.put(RACY_MODES, &self.recent(&changed).join(&0))?;
+        let text = modes.encode();
+        let name = hex(&Sha256::digest(&text));
+        self.put(&format!("{MODES}/{name}"), &text)?;
+        self.put(INDEX_MODES, name.as_bytes())?;
+        Ok(name)
     }
 
     /// Has the next snapshot built anew, where the index names what is not there any more, or where a loss of power has
-    /// left
-    /// objects without content: those in files of their own are not waited for until they are on the disk.
+    /// left objects without content: those in files of their own are not waited for until they are on the disk.
     fn forget(&self, error: &UndoError) {
         if matches!(error, UndoError::Late) {
             return;
         }
         let _ = std::fs::remove_file(&self.index);
-        let _ = std::fs::remove_file(self.at_path(LAST));
+        self.drop_last();
         let list = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
         let objects = list(self.at_path("objects")).flat_map(|folder| list(folder.path()));
         for empty in objects.filter(|object| object.metadata().is_ok_and(|there| there.is_file() && there.len() == 0)) {
@@ -672,7 +753,7 @@ impl Own {
 
     /// Starts with the user's index, so that not all has to be read. Without it, if it cannot be used.
     fn seed(&self, theirs: &Repository) -> Result<(), UndoError> {
-        let _ = std::fs::remove_file(self.at_path(LAST));
+        self.drop_last();
         if !copy_index(&theirs.git_dir.join("index"), &self.index) {
             return Ok(());
         }
@@ -682,9 +763,25 @@ impl Own {
         })
     }
 
+    /// What the index has at these paths, absolute.
+    fn listed(&self, paths: &[&[u8]]) -> Result<Vec<(PathBuf, Blob)>, UndoError> {
+        let mut listed = Vec::new();
+        for chunk in paths.chunks(ARGUMENTS) {
+            let arguments = ["--literal-pathspecs", "ls-files", "-v", "-s", "-z", "--"].map(OsStr::new);
+            let paths = chunk.iter().map(|path| OsStr::from_bytes(path));
+            let said = self.ask(&arguments.into_iter().chain(paths).collect::<Vec<_>>(), vec![], Borrowed::Not)?;
+            let entries = parts(&said).filter_map(Listed::read).filter_map(|entry| {
+                let mode = u32::from_str_radix(entry.mode, 8).ok()?;
+                let blob = Blob { mode, id: entry.id.to_owned(), permissions: false };
+                Some((self.root.join(OsStr::from_bytes(entry.path)), blob))
+            });
+            listed.extend(entries);
+        }
+        Ok(listed)
+    }
+
     /// Takes out of a copy of the user's index all of which it is not certain that it is in the worktree byte by byte
-    /// if the
-    /// times say so. Then it is read.
+    /// if the times say so. Then it is read.
     fn adopt(&self, theirs: &Repository) -> Result<(), UndoError> {
         let listed = self.ask(&["ls-files", "-v", "-s", "-z"], vec![], Borrowed::Too)?;
         let (mut plain, mut doubtful) = (Vec::new(), Vec::new());
@@ -734,8 +831,7 @@ impl<'a> Listed<'a> {
 }
 
 /// The paths that a filter or an encoding converts, by attributes of any source. It need not be known what converts the
-/// ends
-/// of lines or `$Id$`: what that changes has another length.
+/// ends of lines or `$Id$`: what that changes has another length.
 fn converted(theirs: &Repository, root: &Path, entries: &[Listed<'_>]) -> Result<HashSet<Vec<u8>>, UndoError> {
     let paths: Vec<&[u8]> = entries.iter().map(|entry| entry.path).collect();
     let mut input = paths.join(&0);
@@ -836,13 +932,10 @@ pub struct Changed {
     pub before: Option<Blob>,
 }
 
-/// What is not as it was in a snapshot, by content, kind and the right to execute. Nothing is stored of what is there
-/// now,
-/// whatever rules say of it. What is ignored is what was ignored then, but for `.gitignore` files. What was there
-/// before
-/// and has not been touched since is not told as made. What was left out of the snapshot, and was touched since, is:
-/// the
-/// caller knows what that was. Repositories that have been made are not told.
+/// What is not as it was in a snapshot, by content, kind and permissions. Nothing is stored of what is there
+/// now, whatever rules say of it. What is ignored is what was ignored then, but for `.gitignore` files. What was there
+/// before and has not been touched since is not told as made. What was left out of the snapshot, and was touched since,
+/// is: the caller knows what that was. Repositories that have been made are not told.
 ///
 /// # Errors
 /// If the snapshot is not there any more, or it takes too long.
@@ -862,6 +955,7 @@ pub fn changed_since(
     let found = Found::sort(&own.root, own.changed()?, limits);
     let racy: HashSet<Vec<u8>> = own.racy().into_iter().collect();
     let own = own.apart()?;
+    let modes = before.modes.as_deref().and_then(|name| own.modes(name));
     let read: Vec<Vec<u8>> = found.read.into_iter().map(|(path, _)| path).collect();
     let gone: Vec<Vec<u8>> =
         found.gone.into_iter().chain(read.iter().filter(|path| racy.contains(*path)).cloned()).collect();
@@ -873,14 +967,33 @@ pub fn changed_since(
     let mut changed: Vec<Changed> = differ
         .map(|entry| Changed { path: own.root.join(OsStr::from_bytes(entry.path)), before: entry.before })
         .collect();
-    // What cannot be in a snapshot is gone from the index, and so it was not told unless it was in the first one.
     let told: HashSet<PathBuf> = changed.iter().map(|one| one.path.clone()).collect();
+    if let Some(modes) = modes {
+        let differ =
+            |path: &&Vec<u8>| !told.contains(&own.root.join(OsStr::from_bytes(path))) && modes.differ(&own.root, path);
+        let racy = own.racy_modes();
+        let differ: HashSet<&[u8]> = read.iter().chain(&racy).filter(differ).map(Vec::as_slice).collect();
+        let differ: Vec<&[u8]> = differ.into_iter().collect();
+        changed.extend(own.listed(&differ)?.into_iter().map(|(path, blob)| Changed { path, before: Some(blob) }));
+        for one in &mut changed {
+            let path = one.path.strip_prefix(&own.root).unwrap_or(&one.path).as_os_str().as_bytes();
+            if let Some(before) = one.before.as_mut().filter(|before| before.mode & KIND == FILE) {
+                before.mode = FILE | modes.get(path, before.mode);
+                before.permissions = true;
+            }
+        }
+    }
+    // What cannot be in a snapshot is gone from the index, and so it was not told unless it was in the first one.
     let left_out = found.left_out.into_iter().filter_map(|one| Some(one.path?.0));
     let left_out = left_out.filter(|path| !told.contains(path) && !path.is_dir());
     changed.extend(left_out.map(|path| Changed { path, before: None }));
     changed.retain(|one| one.before.is_some() || is_touched(&one.path, taken));
     Ok(changed)
 }
+
+/// The bits of git's modes that say which kind it is, and those of a file.
+const KIND: u32 = 0o170_000;
+const FILE: u32 = 0o100_000;
 
 /// Whether something was made, moved or changed in any way since a moment.
 fn is_touched(path: &Path, since: SystemTime) -> bool {
@@ -909,7 +1022,7 @@ pub fn blobs(
     if let Some(odd) = ids.iter().find(|id| !is_id(id)) {
         return Err(UndoError::Git(format!("{odd:?} is not an object")));
     }
-    let snapshot = Snapshot { root: root.into(), tree: first.clone() };
+    let snapshot = Snapshot { root: root.into(), tree: first.clone(), modes: None };
     let own = Own::of(git, store_folder, &snapshot, until)?;
     let sizes = ["cat-file", "--batch-check=%(objecttype) %(objectsize)", "--buffer"];
     let input = || ids.join("\n").into_bytes();
@@ -943,10 +1056,11 @@ pub fn blobs(
 /// # Errors
 /// If git fails, or if it takes too long. What is left then is tidied the next time.
 pub fn tidy(git: &Git, store_folder: &Path, live: &[Snapshot], until: Instant) -> Result<(), UndoError> {
-    let mut trees: HashMap<String, HashSet<&str>> = HashMap::new();
+    // Trees and lists of modes.
+    let mut names: HashMap<String, HashSet<&str>> = HashMap::new();
     for snapshot in live.iter().filter(|snapshot| is_id(&snapshot.tree)) {
         let name = name(snapshot.root.as_path(), format_of(&snapshot.tree));
-        trees.entry(name).or_default().insert(&snapshot.tree);
+        names.entry(name).or_default().extend([snapshot.tree.as_str()].into_iter().chain(snapshot.modes.as_deref()));
     }
     let all = gits(store_folder);
     let listed = match std::fs::read_dir(&all) {
@@ -954,7 +1068,7 @@ pub fn tidy(git: &Git, store_folder: &Path, live: &[Snapshot], until: Instant) -
         listed => listed.map_err(|error| UndoError::system(&all, error))?,
     };
     for folder in listed.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        let live = folder.file_name().to_str().and_then(|name| trees.remove(name)).unwrap_or_default();
+        let live = folder.file_name().to_str().and_then(|name| names.remove(name)).unwrap_or_default();
         tidy_one(&Own::at(git, folder.path(), until), &live)?;
     }
     Ok(())
@@ -968,17 +1082,22 @@ fn tidy_one(own: &Own, live: &HashSet<&str>) -> Result<(), UndoError> {
     let Ok(_turn) = turn(&ours, Instant::now()) else {
         return Ok(());
     };
-    let (mut kept, mut dropped) = (0, 0);
-    let refs = own.at_path("refs/snapshots");
-    for named in std::fs::read_dir(&refs).into_iter().flatten().filter_map(Result::ok) {
-        let is_live = named.file_name().to_str().is_some_and(|tree| live.contains(tree));
-        let is_young = || named.metadata().and_then(|there| there.modified()).is_ok_and(is_young);
-        if is_live || is_young() {
-            kept += 1;
-        } else if std::fs::remove_file(named.path()).is_ok() {
-            dropped += 1;
+    // How many are kept, and how many were dropped.
+    let drop_unnamed = |folder: &str| {
+        let (mut kept, mut dropped) = (0, 0);
+        for named in std::fs::read_dir(own.at_path(folder)).into_iter().flatten().filter_map(Result::ok) {
+            let is_live = named.file_name().to_str().is_some_and(|name| live.contains(name));
+            let is_young = || named.metadata().and_then(|there| there.modified()).is_ok_and(is_young);
+            if is_live || is_young() {
+                kept += 1;
+            } else if std::fs::remove_file(named.path()).is_ok() {
+                dropped += 1;
+            }
         }
-    }
+        (kept, dropped)
+    };
+    drop_unnamed(MODES);
+    let (kept, dropped) = drop_unnamed("refs/snapshots");
     if kept == 0 && !own.at_path("lock").metadata().and_then(|lock| lock.modified()).is_ok_and(is_young) {
         return std::fs::remove_dir_all(&own.folder).map_err(|error| UndoError::system(&own.folder, error));
     }

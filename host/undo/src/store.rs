@@ -464,7 +464,7 @@ fn time(ms: u64) -> SystemTime {
 }
 
 /// When an entry was written, in milliseconds since 1970.
-fn time_of(id: &str) -> u64 {
+pub(crate) fn time_of(id: &str) -> u64 {
     u64::from_str_radix(&id[..11], 16).unwrap_or_default()
 }
 
@@ -521,7 +521,7 @@ mod tests {
             call: CallRef { agent: "agent".to_owned(), session: session.to_owned(), ..CallRef::default() },
             items: vec![item("/w/file", file), item("/w/link", link), item("/w/none", State::ABSENT)],
             histories: vec![history],
-            snapshots: vec![Snapshot { root: PathBytes("/w".into()), tree: object }],
+            snapshots: vec![Snapshot { root: PathBytes("/w".into()), tree: object, modes: Some("0".repeat(64)) }],
             left_out: vec![LeftOut { path: None, why: "an unknown path".to_owned() }],
             recoverable: false,
             undoes: Vec::new(),

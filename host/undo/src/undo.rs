@@ -1,6 +1,6 @@
 //! Undoing calls: what has to be put back for them, what stands in the way, and doing it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::git;
 use crate::history::{self, HistoryPlan};
 use crate::limits::Limits;
 use crate::model::{After, Blob, CallRef, Entry, History, Kind, PathBytes, Snapshot, State, Touched};
-use crate::restore::{self, Conflict, Source, Target};
-use crate::store::Store;
+use crate::restore::{self, Conflict, Known, Source, Target};
+use crate::store::{self, Store};
 use crate::{objects, snapshot};
 
 /// How long what is undone may take to be looked at: nobody's agent waits for it.
@@ -64,10 +64,9 @@ struct Chain {
     source: Source,
     /// After the last of them; none if that is not known.
     expected: Option<State>,
-    /// Whether it was changed by somebody else between two of them.
-    broken: bool,
-    /// Whether only kind, content and the right to execute are known, as git has them.
-    loose: bool,
+    /// Why it is not restored unless that is forced: somebody else changed it between two of them, say.
+    broken: Option<String>,
+    known: Known,
 }
 
 /// The chains of all paths.
@@ -82,22 +81,27 @@ impl Chains {
                 self.0.insert(path.clone(), older);
             }
             Some(newer) => {
-                let loosely = newer.loose || older.loose;
-                let left = older.expected.as_ref().is_some_and(|left| agrees(left, &newer.want, loosely));
+                let known = newer.known.min(older.known);
+                let left = older.expected.as_ref().is_some_and(|left| agrees(left, &newer.want, known));
                 // What the older one left is not known, or was taken back since: before both it was the same.
-                let goes_on = left || agrees(&older.want, &newer.want, loosely);
-                newer.broken |= !goes_on || older.broken;
-                newer.loose |= older.loose;
+                let goes_on = left || agrees(&older.want, &newer.want, known);
+                let between = (!goes_on).then(|| BETWEEN.to_owned());
+                newer.broken = newer.broken.take().or(older.broken).or(between);
+                newer.known = known;
                 (newer.want, newer.source) = (older.want, older.source);
             }
         }
     }
 }
 
-/// Whether two states are of the same thing.
-fn agrees(one: &State, other: &State, loosely: bool) -> bool {
+/// Whether two states are of the same thing, as far as it is known.
+fn agrees(one: &State, other: &State, known: Known) -> bool {
     let executes = |state: &State| state.mode & 0o100;
-    if loosely { one.kind == other.kind && executes(one) == executes(other) } else { same(one, other) }
+    match known {
+        Known::AsGit => one.kind == other.kind && executes(one) == executes(other),
+        Known::Permissions => one.kind == other.kind && (one.mode == other.mode || one.is_absent()),
+        Known::All => same(one, other),
+    }
 }
 
 impl Calls {
@@ -118,7 +122,8 @@ impl Calls {
             let entry = store.entry(id)?;
             let after = store.after(id)?;
             add_items(&mut chains, &entry, after.as_ref());
-            conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), until)?);
+            let beside = beside(&store, &entry, after.as_ref(), &ids)?;
+            conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), &beside, until)?);
             for (place, before) in entry.histories.iter().enumerate() {
                 let left = after.as_ref().and_then(|after| after.histories.get(place).cloned().flatten());
                 match histories.get_mut(&before.git_dir) {
@@ -129,7 +134,7 @@ impl Calls {
                         if goes_on || request.force || is_same_history(before, &newer.0) {
                             newer.0 = before.clone();
                         } else {
-                            let why = "it was changed between these calls".to_owned();
+                            let why = BETWEEN.to_owned();
                             conflicts.push(Conflict { path: before.git_dir.clone(), why });
                         }
                     }
@@ -141,10 +146,10 @@ impl Calls {
         let targets = chains.0.into_iter().filter(|(path, _)| is_asked(path.as_path(), &request.only));
         let (mut whole, mut broken) = (Vec::new(), Vec::new());
         for (path, chain) in targets {
-            let Chain { want, source, expected, loose, .. } = chain;
-            match chain.broken && !request.force {
-                true => broken.push(Conflict { path, why: "it was changed between these calls".to_owned() }),
-                false => whole.push(Target { path, want, source, expected, loose }),
+            let Chain { want, source, expected, known, .. } = chain;
+            match chain.broken.filter(|_| !request.force) {
+                Some(why) => broken.push(Conflict { path, why }),
+                None => whole.push(Target { path, want, source, expected, known }),
             }
         }
         let files = restore::plan(whole, request.force);
@@ -290,13 +295,45 @@ fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>) {
             _ => Source::None,
         };
         let expected = after.and_then(|after| after.states.get(place).cloned());
-        chains.add(&item.path, Chain { want: item.before.clone(), source, expected, broken: false, loose: false });
+        let want = item.before.clone();
+        chains.add(&item.path, Chain { want, source, expected, broken: None, known: Known::All });
     }
     for (path, left) in after.iter().flat_map(|after| &after.made) {
         let (want, source) = (State::ABSENT, Source::None);
-        chains.add(path, Chain { want, source, expected: Some(left.clone()), broken: false, loose: false });
+        let expected = Some(left.clone());
+        chains.add(path, Chain { want, source, expected, broken: None, known: Known::All });
     }
 }
+
+/// What other calls changed that ran at the same time as one of a worktree that was saved as a whole: paths, with the id of the
+/// call. All that was changed in the worktree meanwhile counts as that one's.
+fn beside(
+    store: &Store,
+    entry: &Entry,
+    after: Option<&After>,
+    ids: &[String],
+) -> Result<HashMap<PathBytes, String>, UndoError> {
+    let mut beside = HashMap::new();
+    let Some(after) = after.filter(|_| !entry.snapshots.is_empty()) else { return Ok(beside) };
+    let is_near = |id: &String| (entry.time.saturating_sub(LONGEST)..=after.time).contains(&store::time_of(id));
+    for id in store.ids()?.into_iter().filter(|id| is_near(id) && !ids.contains(id)) {
+        let (Ok(other), Ok(Some(left))) = (store.entry(&id), store.after(&id)) else { continue };
+        if left.time < entry.time || store.undone(&id)?.is_some() {
+            continue;
+        }
+        let items = other.items.iter().zip(&left.states).filter(|(item, now)| !same(&item.before, now));
+        let changed = items.map(|(item, _)| &item.path).chain(left.made.iter().map(|(path, _)| path));
+        let touched = left.touched.iter().flatten().flatten().map(|one| &one.path);
+        beside.extend(changed.chain(touched).map(|path| (path.clone(), id.clone())));
+    }
+    Ok(beside)
+}
+
+/// How long before another call one may have begun that still ran then, in milliseconds.
+const LONGEST: u64 = 6 * 3_600_000;
+
+/// Why what several calls changed is not restored.
+const BETWEEN: &str = "it was changed between these calls";
 
 /// Adds what git says was changed. What comes back is left as it is.
 fn add_touched(
@@ -304,6 +341,7 @@ fn add_touched(
     store: &Store,
     entry: &Entry,
     after: Option<&After>,
+    beside: &HashMap<PathBytes, String>,
     until: Instant,
 ) -> Result<Vec<Conflict>, UndoError> {
     let mut conflicts = Vec::new();
@@ -356,7 +394,11 @@ fn add_touched(
                 _ => (State::ABSENT, Source::None),
             };
             let expected = Some(one.after.clone()).filter(|_| is_known);
-            chains.add(&one.path, Chain { want, source, expected, broken: false, loose: true });
+            let exact = one.before.as_ref().is_some_and(|before| before.permissions);
+            let known = if exact { Known::Permissions } else { Known::AsGit };
+            let broken =
+                beside.get(&one.path).map(|id| format!("call {id}, which ran at the same time, changed it as well"));
+            chains.add(&one.path, Chain { want, source, expected, broken, known });
         }
     }
     Ok(conflicts)
@@ -381,7 +423,7 @@ fn as_it_was(blob: &Blob, content: Vec<u8>) -> (State, Source) {
         return (State { kind: Kind::Link { target }, mode: 0o777, ..State::ABSENT }, Source::None);
     }
     let kind = Kind::File { length: content.len() as u64, content: Some(objects::digest(&content)) };
-    (State { kind, mode: blob.mode & 0o777, ..State::ABSENT }, Source::Bytes(content))
+    (State { kind, mode: blob.mode & 0o7777, ..State::ABSENT }, Source::Bytes(content))
 }
 
 /// The mode of a symbolic link in git.

@@ -349,18 +349,100 @@ fn what_nobody_foresaw_comes_back() {
         let mut after = scratch.tree();
         // Git knows no folders, and so it is not known that nobody else made this one.
         after.remove(Path::new("gen"));
-        // What git has of modes is the right to execute.
-        let modes = |tree: &Tree| {
-            tree.iter()
-                .map(|(path, (mode, content))| (path.clone(), mode & 0o170_100, content.clone()))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(modes(&after), modes(&before));
+        assert_eq!(after, before);
         if ignored {
             let saved = scratch.save("2", 0, scratch.unforeseen()).expect("something to save");
             assert!(!saved.is_complete(), "what git ignores is not saved");
         }
     }
+}
+
+/// Git has no more of permissions than the right to execute.
+#[test]
+fn permissions_come_back() {
+    let texts = [
+        "rm a untracked",
+        "chmod 644 a; chmod 755 untracked; chmod 600 b",
+        "cp a new; chmod 666 new; mv new a; rm untracked; echo x > untracked",
+        "chmod +x a; rm b; echo other > b; chmod 640 b",
+    ];
+    for text in texts {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run("chmod 600 a; chmod 620 untracked; chmod 4755 src/c");
+        for _ in 0..2 {
+            let before = scratch.tree();
+            let id = scratch.call("1", scratch.unforeseen(), text);
+            assert_ne!(scratch.tree(), before, "{text}");
+            let (undone, conflicts) = scratch.undo(&[&id], false);
+            assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
+            let mut after = scratch.tree();
+            after.remove(Path::new("new"));
+            assert_eq!(after, before, "{text}");
+            // The next time the list of permissions is there already.
+            scratch.run("chmod 640 a");
+        }
+    }
+}
+
+/// A path that the index has and that is not there was not ignored, whatever the call does to `.gitignore`.
+#[test]
+fn what_was_missing_is_missing_again() {
+    let scratch = Scratch::new(REPOSITORY);
+    scratch.run("echo '*.log' >> .gitignore; rm -r src b");
+    let before = scratch.tree();
+    let id = scratch.call("1", scratch.git("checkout"), "git checkout -q -- .");
+    assert!(scratch.root().join("src/c").exists());
+    let (undone, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    let mut after = scratch.tree();
+    // It was not there before; git made it, and it is not known that nobody else did.
+    after.remove(Path::new("src"));
+    assert_eq!(after, before);
+}
+
+/// `git clean -d` removes what git itself does not look into.
+#[test]
+fn folders_that_git_cleans_come_back() {
+    let folders = [
+        "git init -q --bare store.git",
+        "mkdir -p broken/.git; echo x > broken/.git/note; echo y > broken/file",
+        "mkdir -p empty/deep",
+        "mkdir private; chmod 700 private; echo z > private/key; chmod 600 private/key; touch -d 2001-01-01 private/key",
+    ];
+    for prepare in folders {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run(prepare);
+        let before = scratch.tree();
+        let id = scratch.call("1", scratch.git("clean"), "git clean -qfd");
+        assert_ne!(scratch.tree(), before, "{prepare}");
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{prepare}");
+        assert_eq!(scratch.tree(), before, "{prepare}");
+    }
+}
+
+/// All that changes in a worktree while a program runs counts as its doing, but for what another call is known to have done.
+#[test]
+fn calls_at_the_same_time_are_told_apart() {
+    let scratch = Scratch::new(FILES);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time");
+    scratch.clock.set(u64::try_from(now.as_millis()).expect("a time") - 60_000);
+    let program = scratch.save("1", 0, scratch.unforeseen()).expect("something to save");
+    let tool = scratch.call("2", scratch.changes(&[("a", Write)]), "echo theirs > a");
+    scratch.run("echo built > out; echo built > src/b");
+    scratch.finish("1");
+    let (undone, conflicts) = scratch.undo(&[&program.id], false);
+    assert_eq!(
+        conflicts,
+        [format!("{}: call {tool}, which ran at the same time, changed it as well", scratch.path("a"))]
+    );
+    assert_eq!((undone.restored.len(), undone.failed), (2, vec![]));
+    let read = |path: &str| std::fs::read_to_string(scratch.root().join(path)).unwrap_or_default();
+    assert_eq!((read("a"), read("src/b"), read("out")), ("theirs\n".into(), "two\n".into(), String::new()));
+    // Undone together, both are.
+    let (undone, conflicts) = scratch.undo(&[&program.id, &tool], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    assert_eq!(read("a"), "one\n");
 }
 
 #[test]

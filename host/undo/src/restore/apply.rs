@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Gid, Uid, geteuid};
 use sha2::{Digest as _, Sha256};
 
-use super::{Action, Plan, Source, Step, Target, is_same, plan, seen};
+use super::{Action, Known, Plan, Source, Step, Target, is_same, plan, seen};
 use crate::error::{UndoError, phrase};
 use crate::model::{Kind, PathBytes, State, hex};
 use crate::nofollow::{At, Found, Place, set_attributes};
@@ -265,7 +265,7 @@ fn set(step: &Step) -> Done {
 
 /// When it was changed last; that is now, where it is not known.
 fn set_modified(step: &Step, place: &Place) -> Done {
-    if step.target.loose { Ok(()) } else { Ok(place.set_modified(step.target.want.modified)?) }
+    if step.target.known < Known::All { Ok(()) } else { Ok(place.set_modified(step.target.want.modified)?) }
 }
 
 /// The mode without the bits that let a program run as somebody else, unless that is us.

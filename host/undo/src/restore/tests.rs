@@ -605,8 +605,13 @@ fn what_git_knows_is_enough() {
         does(&scratch);
         let (want, source) = object(b"before", mode);
         let expected_state = Some(crate::files::state(&scratch.at("file"), 100));
-        let target =
-            Target { path: scratch.at("file").as_path().into(), want, source, expected: expected_state, loose: true };
+        let target = Target {
+            path: scratch.at("file").as_path().into(),
+            want,
+            source,
+            expected: expected_state,
+            known: Known::AsGit,
+        };
         let planned = plan(vec![target.clone()], false);
         assert_eq!(planned.conflicts, [], "{name}");
         assert_eq!(planned.is_empty(), name == "the same", "{name}");

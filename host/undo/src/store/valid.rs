@@ -113,13 +113,14 @@ fn history(history: &History) -> Valid {
 
 fn snapshot(snapshot: &Snapshot) -> Valid {
     path(&snapshot.root)?;
+    snapshot.modes.as_deref().map_or(Ok(()), digest)?;
     object(&snapshot.tree)
 }
 
 fn blob(blob: &Blob) -> Valid {
-    ensure([0o100_644, 0o100_755, 0o120_000].contains(&blob.mode), || {
-        format!("{:o} is not a mode of git's", blob.mode)
-    })?;
+    let is_known =
+        |mode| [0o100_644, 0o100_755, 0o120_000].contains(&mode) || blob.permissions && mode & !0o7777 == 0o100_000;
+    ensure(is_known(blob.mode), || format!("{:o} is not a mode of git's", blob.mode))?;
     object(&blob.id)
 }
 
