@@ -19,3 +19,34 @@ pub fn is_secret(word: &str) -> bool {
 pub fn ends_in_secret(word: &str) -> bool {
     WORDS.iter().any(|secret| word.ends_with(secret))
 }
+
+/// Last parts of the names of variables that hold secrets, besides [`WORDS`].
+const LAST: &[&str] =
+    &["AUTH", "CREDENTIAL", "CREDENTIALS", "DSN", "KEY", "PASS", "PAT", "PGPASSWORD", "PRIVATE", "PWD", "SECRETS"];
+
+/// Whether a variable of the environment most likely holds a secret: its name, in capital letters, ends so, or says it anywhere
+/// and ends in nothing harmless; or it is an address that often has a password in it.
+///
+/// ```
+/// use toolgate_names::secrets::is_secret_variable;
+/// for name in ["GITHUB_TOKEN", "DB_PASS", "SENTRY_DSN", "SECRET_VALUE", "DATABASE_URL"] {
+///     assert!(is_secret_variable(name), "{name}");
+/// }
+/// for name in ["PWD", "HOME", "SECRET_NAME", "Key", "TOKENIZERS"] {
+///     assert!(!is_secret_variable(name), "{name}");
+/// }
+/// ```
+#[must_use]
+pub fn is_secret_variable(name: &str) -> bool {
+    const ANYWHERE: &[&str] = &["APIKEY", "CREDENTIALS", "PASSWD", "PASSWORD", "SECRET"];
+    const HARMLESS: &[&str] = &["COUNT", "DIR", "FILE", "ID", "LENGTH", "NAME", "PATH", "SOCK", "TYPE"];
+    const ADDRESSES: &[&str] = &["DATABASE_URL", "MONGODB_URI", "MONGO_URL", "POSTGRES_URL", "REDIS_URL"];
+    let is_large = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if !name.bytes().all(is_large) || matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    let last = plain.rsplit('_').next().unwrap_or(plain);
+    let anywhere = plain.split('_').any(|part| ANYWHERE.contains(&part)) && !HARMLESS.contains(&last);
+    is_secret(last) || LAST.contains(&last) || anywhere || ADDRESSES.contains(&name)
+}

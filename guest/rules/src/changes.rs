@@ -8,8 +8,8 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use toolgate_shell::{
-    Command, Effect, EffectKind, FileOracle, Foreseen, Named, Runs, Script, Value, Variables, Why, Word, absolute,
-    is_within, runs_in_shell,
+    Command, Effect, EffectKind, FileOracle, Foreseen, Named, Operand, ProgramWords, Runs, Script, Value, Variables, Why, Word,
+    absolute, is_within, runs_in_shell,
 };
 
 use super::matching::{git_subcommand, names_repository};
@@ -519,27 +519,16 @@ fn is_in_doubt(command: &Command, settings: Settings) -> bool {
 
 /// Whether git is told settings that may have it run something or write elsewhere.
 fn is_configured(command: &Command) -> bool {
-    let mut words = command.words.iter().skip(1).map(Word::known);
-    while let Some(Some(word)) = words.next() {
-        match word {
-            "-c" => {
-                let plain = words
-                    .next()
-                    .flatten()
-                    .map(str::to_ascii_lowercase)
-                    .is_some_and(|setting| PLAIN_SETTINGS.iter().any(|plain| setting.starts_with(plain)));
-                if !plain {
-                    return true;
-                }
-            }
-            "-C" | "--git-dir" | "--work-tree" | "--namespace" => drop(words.next()),
-            _ if word.starts_with("--config-env") || word.starts_with("--exec-path=") => return true,
-            _ if word.starts_with('-') => {}
-            // The subcommand.
-            _ => return false,
-        }
-    }
-    false
+    let read = ProgramWords::read_until_operand("git", command.words.get(1..).unwrap_or_default());
+    let is_plain = |setting: &Word| {
+        let setting = setting.known().map(str::to_ascii_lowercase);
+        setting.is_some_and(|setting| PLAIN_SETTINGS.iter().any(|plain| setting.starts_with(plain)))
+    };
+    // An option that no spec lists, or a word that is not known, may be any of these.
+    let in_doubt = |operand: &Operand| operand.perhaps_value || operand.word.known().is_none();
+    !read.values(&["c"]).all(is_plain)
+        || read.values(&["config-env", "exec-path"]).next().is_some()
+        || read.operands.first().is_none_or(in_doubt)
 }
 
 /// Whether `find` picks files by their names.

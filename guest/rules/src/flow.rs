@@ -26,6 +26,7 @@ pub(crate) use self::files::is_filled;
 pub(crate) use self::sources::is_network;
 use self::sources::{is_vouched, source};
 use self::written::Written;
+use super::matching::git_subcommand;
 use super::nesting::Nesting;
 use crate::call::{Memory, Source};
 
@@ -223,9 +224,8 @@ struct Patched<'c> {
 
 impl<'c> Patched<'c> {
     fn follow(&mut self, command: &'c Command) {
-        let subcommand = || command.words.iter().skip(1).filter_map(Word::known).find(|word| !word.starts_with('-'));
         let patches = match command.program() {
-            Some("git") => matches!(subcommand(), Some("apply" | "am")),
+            Some("git") => matches!(git_subcommand(command).as_deref(), Some("apply" | "am")),
             program => program == Some("patch"),
         };
         if patches {

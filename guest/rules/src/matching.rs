@@ -1264,8 +1264,11 @@ pub(crate) fn git_subcommand(command: &Command) -> Option<String> {
 
 /// Whether it is `git worktree add`.
 pub(crate) fn adds_worktree(command: &Command) -> bool {
-    git_subcommand(command).as_deref() == Some("worktree")
-        && command.words.iter().filter_map(Word::known).skip_while(|word| *word != "worktree").nth(1) == Some("add")
+    if command.program() != Some("git") {
+        return false;
+    }
+    let read = ProgramWords::read("git", command.words.get(1..).unwrap_or_default());
+    read.words().take(2).map(Word::known).eq([Some("worktree"), Some("add")])
 }
 
 /// Whether more than one file is meant.

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use toolgate_names::secrets::is_secret_variable;
 use toolgate_shell::{
     Command, Effect, EffectKind, FileOracle, Presence, ProgramWords, RedirectKind, Runs, SUBSTITUTION, Span, Value,
     Word, absolute,
@@ -18,7 +19,7 @@ use toolgate_shell::{
 use super::code_secrets::{self, Taken};
 use super::sent::{Secret, goes_elsewhere, is_credential, sent};
 use super::shown::{
-    edits_in_place, hides_values, is_secret, is_shown, prints_database, prints_environment, secrets_in, speaks,
+    edits_in_place, hides_values, is_shown, prints_database, prints_environment, secrets_in, speaks,
     without_sought,
 };
 use super::untracked::SECRETS;
@@ -359,7 +360,7 @@ impl<'s, 'a> Scene<'s, 'a> {
         }
         let mut names = Names::new();
         if prints_environment(subject) || prints_database(command) {
-            let named = command.words.iter().skip(1).filter_map(|word| word.known().filter(|name| is_secret(name)));
+            let named = command.words.iter().skip(1).filter_map(|word| word.known().filter(|name| is_secret_variable(name)));
             names.extend(named.map(str::to_owned));
             if names.is_empty() {
                 names.insert(String::new());
@@ -403,7 +404,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             Value::Unknown { why, .. } => why.variable(),
             _ => None,
         });
-        names.extend(variables.filter(|name| is_secret(name) && unset(name)).map(str::to_owned));
+        names.extend(variables.filter(|name| is_secret_variable(name) && unset(name)).map(str::to_owned));
         let by = trace.variables.iter().filter(|(variable, _)| expands(&source, variable));
         names.extend(by.map(|(_, secret)| secret.clone()));
         names
@@ -730,7 +731,7 @@ impl<'s, 'a> Scene<'s, 'a> {
         {
             // The other name stands for the variable.
             let pairs = command.words.iter().filter_map(|word| word.known()?.split_once('='));
-            for (name, of) in pairs.filter(|(_, of)| is_secret(of)) {
+            for (name, of) in pairs.filter(|(_, of)| is_secret_variable(of)) {
                 trace.set(name, &Names::from([of.to_owned()]));
             }
         }
@@ -978,7 +979,7 @@ fn echoes_secret(makefile: &str, targets: &[&str]) -> bool {
 /// Whether a line of a makefile has the value of a secret in it: `$(API_TOKEN)`, `$${API_TOKEN}`.
 fn secrets_of_make(line: &str) -> bool {
     let expanded = line.split('$').skip(1).map(|rest| rest.trim_start_matches(['(', '{']));
-    expanded.filter_map(|rest| rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()).any(is_secret)
+    expanded.filter_map(|rest| rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()).any(is_secret_variable)
 }
 
 fn has_network(command: &Command) -> bool {

@@ -1,6 +1,8 @@
 //! What code in another language takes from the environment: all of it, or variables that are called as secrets are.
 
-use super::shown::{is_secret, secrets_in};
+use toolgate_names::secrets::is_secret_variable;
+
+use super::shown::secrets_in;
 
 /// What stands before the name of a variable.
 const NAMED: &[&str] = &[
@@ -162,7 +164,7 @@ fn named(code: &str) -> Vec<&str> {
         &rest[..rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())]
     };
     let mut names: Vec<&str> = NAMED.iter().flat_map(|marker| after(marker)).map(name).collect();
-    names.retain(|name| is_secret(name));
+    names.retain(|name| is_secret_variable(name));
     names
 }
 
@@ -173,7 +175,7 @@ fn unpacked(code: &str) -> impl Iterator<Item = Option<&str>> {
         let brace = text.rfind(['{', '}']);
         let names = brace.map_or("", |at| &text[at + 1..]);
         let nested = brace.is_some_and(|at| text[at..].starts_with('}')).then_some(None);
-        let secrets = names.split([',', ':', ' ', '\n']).filter(|name| is_secret(name));
+        let secrets = names.split([',', ':', ' ', '\n']).filter(|name| is_secret_variable(name));
         nested.into_iter().chain(secrets.map(Some))
     })
 }
@@ -188,7 +190,7 @@ fn of_jq(code: &str) -> impl Iterator<Item = &str> {
     code.match_indices("env")
         .filter(move |(at, _)| own(*at))
         .map(move |(at, _)| name(at))
-        .filter(|name| is_secret(name))
+        .filter(|name| is_secret_variable(name))
 }
 
 /// Whether code gives the environment another name, or reaches it through what has it: what is taken by that name is not followed.
@@ -268,7 +270,7 @@ fn quoted(code: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a text is the name of a secret, or the last part of one, and no other word in capitals: `PASS`.
 fn is_called_secret(text: &str) -> bool {
-    is_secret(text) && (text.contains('_') || toolgate_names::secrets::is_secret(text))
+    is_secret_variable(text) && (text.contains('_') || toolgate_names::secrets::is_secret(text))
 }
 
 /// Whether perl makes variables of its own of those of the environment: `-MEnv`, `use Env`.

@@ -1,9 +1,10 @@
 //! Secrets of the environment that a command sends to a host that they are not for: in an address, in what it posts, through a
 //! pipe. In a header for credentials, a secret that no known service has given goes wherever the command says.
 
+use toolgate_names::secrets::is_secret_variable;
 use toolgate_shell::{Command, EffectKind, RedirectKind, Span, Value, Word};
 
-use super::shown::{here_string, is_secret, secrets_in, speaks};
+use super::shown::{here_string, secrets_in, speaks};
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
@@ -226,7 +227,7 @@ pub(super) fn sent(command: &Command, source: &str) -> Vec<Secret> {
         let mut names: Vec<String> = secrets_in(text).filter(is_unset).map(str::to_owned).collect();
         // Another variable may have its value.
         if let Value::Unknown { why, .. } = &word.value {
-            names.extend(why.variable().filter(|name| is_secret(name) && is_unset(name)).map(str::to_owned));
+            names.extend(why.variable().filter(|name| is_secret_variable(name) && is_unset(name)).map(str::to_owned));
         }
         names
     };
@@ -309,7 +310,7 @@ impl<'a> Host<'a> {
             return known.iter().any(|label| is_part(label));
         }
         // `ACME_API_KEY` is for `api.acme.io`.
-        secret.credential && !self.open || parts().any(|part| part.len() > 3 && !is_secret(part) && is_part(part))
+        secret.credential && !self.open || parts().any(|part| part.len() > 3 && !is_secret_variable(part) && is_part(part))
     }
 
     /// Whether a forge's own client asks the forge.

@@ -1,6 +1,6 @@
 //! Values of the environment that a command shows: all of them, or one that is called as secrets are.
 
-use toolgate_names::secrets;
+use toolgate_names::secrets::is_secret_variable;
 use toolgate_shell::{Command, ProgramWords, Redirect, RedirectKind, SUBSTITUTION, Value, Word};
 
 use crate::call::Field;
@@ -8,12 +8,6 @@ use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::world::GuardHost;
-
-/// Last parts of the names of variables that hold secrets, besides those that say so in any name.
-#[rustfmt::skip]
-const SECRET: &[&str] = &[
-    "AUTH", "CREDENTIAL", "CREDENTIALS", "DSN", "KEY", "PASS", "PAT", "PGPASSWORD", "PRIVATE", "PWD", "SECRETS",
-];
 
 /// What a pattern says that looks for secrets.
 const SOUGHT: &[&str] = &[
@@ -76,21 +70,6 @@ impl Evaluation<'_> {
     }
 }
 
-/// Whether what is called so is most likely a secret: it ends so, or says it anywhere and ends in nothing harmless.
-pub(super) fn is_secret(name: &str) -> bool {
-    const ANYWHERE: &[&str] = &["APIKEY", "CREDENTIALS", "PASSWD", "PASSWORD", "SECRET"];
-    const HARMLESS: &[&str] = &["COUNT", "DIR", "FILE", "ID", "LENGTH", "NAME", "PATH", "SOCK", "TYPE"];
-    const ADDRESSES: &[&str] = &["DATABASE_URL", "MONGODB_URI", "MONGO_URL", "POSTGRES_URL", "REDIS_URL"];
-    let is_large = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    if !name.bytes().all(is_large) || matches!(name, "PWD" | "OLDPWD") {
-        return false;
-    }
-    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
-    let last = plain.rsplit('_').next().unwrap_or(plain);
-    let anywhere = plain.split('_').any(|part| ANYWHERE.contains(&part)) && !HARMLESS.contains(&last);
-    secrets::is_secret(last) || SECRET.contains(&last) || anywhere || ADDRESSES.contains(&name)
-}
-
 /// Whether a command prints the values of all variables, or of one that is a secret.
 pub(super) fn prints_environment(subject: &MatchInput<'_>) -> bool {
     let command = subject.command;
@@ -98,7 +77,7 @@ pub(super) fn prints_environment(subject: &MatchInput<'_>) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let names = || rest.iter().filter(|word| !word.starts_with('-'));
     let letters = || rest.iter().filter(|word| word.starts_with('-')).flat_map(|word| word.chars().skip(1));
-    let all_or_secret = || names().next().is_none() || names().any(|name| is_secret(name));
+    let all_or_secret = || names().next().is_none() || names().any(|name| is_secret_variable(name));
     let help = || rest.iter().any(|word| matches!(*word, "--help" | "--version"));
     match program.rsplit('/').next().unwrap_or(program) {
         "env" => {
@@ -364,7 +343,7 @@ pub(super) fn secrets_in(text: &str) -> impl Iterator<Item = &str> {
         let (rest, braces) = rest.strip_prefix('{').map_or((rest, false), |rest| (rest, true));
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
         let name = &rest[..end];
-        (is_secret(name) && (!braces || tells(&rest[end..]))).then_some(name)
+        (is_secret_variable(name) && (!braces || tells(&rest[end..]))).then_some(name)
     })
 }
 
@@ -419,7 +398,7 @@ mod tests {
             ("key", false),
         ];
         for (name, expected) in cases {
-            assert_eq!(is_secret(name), expected, "{name}");
+            assert_eq!(is_secret_variable(name), expected, "{name}");
         }
         let text =
             "a $API_KEY ${DB_PASSWORD} ${#API_KEY} ${API_KEY:+x} $HOME ${A_TOKEN:-no} ${B_TOKEN:0:4} ${C_TOKEN:0:99}";
