@@ -42,8 +42,8 @@ tests:
     @.ci/skipped
 
 # What runs by night, as it takes long and covers what rarely breaks: the component as `cargo component` makes it and built once
-# more elsewhere, the specs, the libraries without some of their features, and the packages
-nightly: reproducible component specs features packages-test
+# more elsewhere, the specs, the libraries without some of their features, the packages, and the crates
+nightly: reproducible component specs features packages-test crates
 
 # The specs of programs against the `--help` of those that are installed, in a sandbox
 specs: setup
@@ -111,6 +111,10 @@ packages: build
 # Each package installed into an empty place, used with an empty home folder, and removed again
 packages-test: packages
     @.ci/packages test
+
+# The crates for crates.io, packaged, built without the repository, and used: the command, an embedder, a plugin. In target/crates
+crates: build
+    @.ci/crates
 
 # A release of this commit: bumps the version, dates the changelog, runs `just test`, commits and tags. Pushes nothing
 release VERSION:

@@ -28,9 +28,9 @@ fn main() {
 fn in_order() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let own = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    // Sources that cannot be written to are built without an order.
-    let folder = with_files(&here.join("../../target/layout")).or_else(|_| with_files(&own));
-    let folder = folder.expect("the build's own folder can be written");
+    // A package has no order, and what is beside its folder is not ours. Sources that cannot be written to are built without one.
+    let shared = here.ends_with("host/cli").then(|| with_files(&here.join("../../target/layout")).ok()).flatten();
+    let folder = shared.map_or_else(|| with_files(&own), Ok).expect("the build's own folder can be written");
     println!("cargo::rustc-env=TOOLGATE_LAYOUT={}", folder.display());
     println!("cargo::rustc-link-arg-bin=toolgate=@{}/toolgate.link", folder.display());
 }

@@ -181,7 +181,9 @@ fn a_frozen_contract_is_as_it_was() {
 fn crates_bring_the_contract() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let contract = root().join("wit").canonicalize().expect("the folder of contracts");
-    for (name, folder) in [("toolgate-host", "host/wit"), ("toolgate-sdk", "guest/sdk/wit")] {
+    for (name, folder) in
+        [("toolgate", "host/cli/wit"), ("toolgate-host", "host/wit"), ("toolgate-sdk", "guest/sdk/wit")]
+    {
         assert_eq!(root().join(folder).canonicalize().ok().as_ref(), Some(&contract), "{folder} leads elsewhere");
         let mut command = std::process::Command::new(&cargo);
         command.args(["package", "--list", "--allow-dirty", "--locked", "--offline", "--package", name]);

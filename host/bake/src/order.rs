@@ -34,6 +34,16 @@ impl Used {
     pub fn count(&self) -> (usize, usize) {
         (self.0.iter().filter(|used| **used > 0).count(), self.0.len())
     }
+
+    /// As a package brings it.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    /// Reads what [`Used::to_bytes`] made. That it is of another component shows when it is used.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        Used(bytes.as_chunks::<4>().0.iter().map(|number| u32::from_le_bytes(*number)).collect())
+    }
 }
 
 /// The component with notes in it. What it leaves in its memory is for [`notes`].

@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use toolgate_host::Digest;
 
+use crate::order::Used;
 use crate::recipe::{BakeError, componentize, precompile, snapshot, used};
 
 /// Variables that cargo and rustup set for a build script, and that are wrong for another build. Without `RUSTUP_TOOLCHAIN` the
@@ -30,8 +31,15 @@ const SET_BY_CARGO: &[&str] = &[
     "TARGET",
 ];
 
-/// What is made of a module: the component, its machine code, what its memory holds when it starts, the digests of these.
-const FILES: [&str; 4] = ["guest.wasm", "guest.cwasm", "guest.memory", "guest.rs"];
+/// What is made of a module: the order of its functions, the component, its machine code, what its memory holds when it starts, and
+/// the digests of these.
+const FILES: [&str; 5] = ["guest.order", "guest.wasm", "guest.cwasm", "guest.memory", "guest.rs"];
+
+/// Those of them that a package brings. What is made of them anywhere is the same, and nothing has to be run for it.
+const PACKAGED: [&str; 2] = ["guest.order", "guest.wasm"];
+
+/// The script that compiles to WebAssembly, from the root.
+const COMPILER: &str = ".ci/wasm";
 
 /// Says what the files beside it were made of, and by which recipe.
 const STAMP: &str = "made-of";
@@ -70,11 +78,15 @@ pub enum WorkspaceError {
     /// A module does not become what ships.
     #[error(transparent)]
     Bake(#[from] BakeError),
+    /// A package has neither sources nor results.
+    #[error("this package has no {0} and no sources to build it from; `just crates` makes complete packages")]
+    Package(String),
 }
 
 /// The workspace and its target folder, as a build script finds them.
 #[derive(Clone, Debug)]
 pub struct Workspace {
+    package: PathBuf,
     root: PathBuf,
     target: PathBuf,
     out: PathBuf,
@@ -89,8 +101,14 @@ impl Workspace {
         let folder = |name: &str| PathBuf::from(std::env::var_os(name).expect("cargo sets it for build scripts"));
         let out = folder("OUT_DIR");
         let target = target_folder(&out, &std::env::var("TARGET").unwrap_or_default());
-        let root = folder("CARGO_MANIFEST_DIR").join("../..");
-        Workspace { root: root.canonicalize().unwrap_or(root), target, out }
+        let package = folder("CARGO_MANIFEST_DIR");
+        let root = package.join("../..");
+        Workspace { root: root.canonicalize().unwrap_or(root), package, target, out }
+    }
+
+    /// Whether the sources of the components are there, and the script that compiles them: not where a published package is built.
+    pub fn has_sources(&self) -> bool {
+        self.root.join(COMPILER).is_file()
     }
 
     /// A folder below the target folder.
@@ -126,10 +144,27 @@ impl Workspace {
         Ok(own)
     }
 
+    /// Makes what ships of the component that the package of the build script brings. Answers the folder, which is the script's own.
+    pub fn bake_packaged(&self) -> Result<PathBuf, WorkspaceError> {
+        let own = self.out.join("baked");
+        bake_packaged(&self.package, &own)?;
+        for name in PACKAGED {
+            println!("cargo::rerun-if-changed={}", self.package.join(name).display());
+        }
+        Ok(own)
+    }
+
+    /// Files that compile and are of no use, where nothing is run. Answers the folder, which is the script's own.
+    pub fn placeholder(&self) -> Result<PathBuf, WorkspaceError> {
+        let own = self.out.join("placeholder");
+        write(&own, [&[], &[], &[], &[]], 0)?;
+        Ok(own)
+    }
+
     /// Compiles crates to modules, in the profile for them, and has the build script run again when their sources change. Cargo's
     /// locks are by profile: it waits for no build that waits for this one.
     pub fn compile(&self, crates: &[&str]) -> Result<(), WorkspaceError> {
-        let compiler = self.root.join(".ci/wasm");
+        let compiler = self.root.join(COMPILER);
         let mut command = Command::new(&compiler);
         command.args(["cargo", "build", "--locked", "--profile", "guest", "--target", "wasm32-unknown-unknown"]);
         command.args(crates.iter().flat_map(|name| ["-p", *name]));
@@ -147,7 +182,7 @@ impl Workspace {
         if !status.success() {
             return Err(WorkspaceError::Compile(status));
         }
-        for name in ["Cargo.toml", "Cargo.lock", ".ci/wasm", "rust-toolchain.toml"] {
+        for name in ["Cargo.toml", "Cargo.lock", COMPILER, "rust-toolchain.toml"] {
             println!("cargo::rerun-if-changed={}", self.root.join(name).display());
         }
         for name in crates {
@@ -245,31 +280,57 @@ fn replace(folder: &Path, name: &str, content: &[u8]) -> Result<(), WorkspaceErr
 fn is_whole(folder: &Path) -> bool {
     let file = |name: &str| std::fs::read(folder.join(name)).unwrap_or_default();
     let text = String::from_utf8(file("guest.rs")).unwrap_or_default();
-    let machine = Digest::of(&[file("guest.cwasm"), file("guest.memory")].concat());
-    let component = Digest::of(&file("guest.wasm"));
-    text.contains(&machine.sha256) && text.contains(&component.sha256)
+    let machine = [file("guest.cwasm"), file("guest.memory")].concat();
+    [file("guest.order"), file("guest.wasm"), machine].iter().all(|part| text.contains(&Digest::of(part).sha256))
 }
 
-/// Makes of a module or component what ships. Writes `guest.wasm`, the component; `guest.cwasm`, its machine code; `guest.memory`,
-/// what its memory holds when it starts; and `guest.rs`, their digests and where that memory begins.
+/// Makes of a module or component what ships. Writes `guest.wasm`, the component; `guest.order`, which of its functions are used
+/// first; `guest.cwasm`, its machine code; `guest.memory`, what its memory holds when it starts; and `guest.rs`, their digests and
+/// where that memory begins.
 pub fn bake(module: &Path, folder: &Path) -> Result<Baked, WorkspaceError> {
-    let component = componentize(&std::fs::read(module).map_err(failed(module))?)?;
+    let component = componentize(&read(module)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(failed(folder))?;
     let component = runtime.block_on(snapshot(&component))?;
     let used = runtime.block_on(used(&component))?;
-    let (code, memory) = precompile(&component, &used)?;
-    let of = Digest::of(&component);
-    let machine = Digest::of(&[code.as_slice(), &memory.bytes].concat());
+    compile(&component, &used, folder)
+}
+
+/// The same of a folder in which the component and the order of its functions lie already: the component is compiled once, and not
+/// run.
+fn bake_packaged(package: &Path, folder: &Path) -> Result<Baked, WorkspaceError> {
+    if let Some(missing) = PACKAGED.into_iter().find(|name| !package.join(name).is_file()) {
+        return Err(WorkspaceError::Package(missing.to_owned()));
+    }
+    let [order, component] = PACKAGED.map(|name| read(&package.join(name)));
+    compile(&component?, &Used::from_bytes(&order?), folder)
+}
+
+/// The last step, and the files of all.
+fn compile(component: &[u8], used: &Used, folder: &Path) -> Result<Baked, WorkspaceError> {
+    let (code, memory) = precompile(component, used)?;
+    write(folder, [&used.to_bytes(), component, &code, &memory.bytes], memory.start)?;
+    Ok(Baked {
+        component: component.len() as u64,
+        code: code.len(),
+        memory: memory.bytes.len(),
+        functions: used.count(),
+    })
+}
+
+/// Writes the files: order, component, machine code, memory, and their digests. The order's is there to be compared, see `is_whole`.
+fn write(folder: &Path, parts: [&[u8]; 4], start: usize) -> Result<(), WorkspaceError> {
+    let [order, component, code, memory] = parts;
+    let (order, machine) = (Digest::of(order), Digest::of(&[code, memory].concat()));
+    let of = Digest::of(component);
     let digests = format!(
-        "const COMPONENT: (&str, u64) = (\"{}\", {});\nconst MACHINE_SHA256: &str = \"{}\";\n\
-         const MEMORY_START: usize = {};\n",
-        of.sha256, of.bytes, machine.sha256, memory.start
+        "// The order of the functions: {}\nconst COMPONENT: (&str, u64) = (\"{}\", {});\n\
+         const MACHINE_SHA256: &str = \"{}\";\nconst MEMORY_START: usize = {start};\n",
+        order.sha256, of.sha256, of.bytes, machine.sha256
     );
-    let contents: [&[u8]; 4] = [&component, &code, &memory.bytes, digests.as_bytes()];
-    for (name, content) in FILES.into_iter().zip(contents) {
+    for (name, content) in FILES.into_iter().zip(parts.into_iter().chain([digests.as_bytes()])) {
         replace(folder, name, content)?;
     }
-    Ok(Baked { component: of.bytes, code: code.len(), memory: memory.bytes.len(), functions: used.count() })
+    Ok(())
 }
 
 #[cfg(test)]
@@ -292,13 +353,11 @@ mod tests {
     #[test]
     fn files_are_replaced_whole_and_belong_together() {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let (code, memory, component) = (b"code".to_vec(), b"memory".to_vec(), b"component".to_vec());
-        let digests = format!(
-            "{} {}",
-            Digest::of(&component).sha256,
-            Digest::of(&[code.clone(), memory.clone()].concat()).sha256
-        );
-        for (name, content) in FILES.into_iter().zip([&component, &code, &memory, &digests.into_bytes()]) {
+        let (order, code, memory, component) = (b"order", b"code", b"memory", b"component");
+        let machine = [code.as_slice(), memory].concat();
+        let digests = [order.as_slice(), component, machine.as_slice()].map(|part| Digest::of(part).sha256).join(" ");
+        let contents: [&[u8]; 5] = [order, component, code, memory, digests.as_bytes()];
+        for (name, content) in FILES.into_iter().zip(contents) {
             assert!(!is_whole(folder.path()), "{name} is missing");
             replace(folder.path(), name, content).expect("it is written");
         }
@@ -306,6 +365,44 @@ mod tests {
         replace(folder.path(), "guest.memory", b"of another build").expect("it is written");
         assert!(!is_whole(folder.path()));
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), FILES.len(), "only the files are left");
+    }
+
+    /// What a published package brings becomes the same bytes as what it was made of.
+    #[test]
+    fn a_package_becomes_the_same() {
+        const TEXT: &str = r#"(component
+            (core module $main
+                (memory (export "memory") 1)
+                (data (i32.const 8) "a")
+                (func $never (result i32) (i32.const 1))
+                (func (export "prepare") (i32.store (i32.const 0) (i32.const 30))))
+            (core instance $inner (instantiate $main))
+            (func $prepare (canon lift (core func $inner "prepare")))
+            (instance $lifecycle (export "prepare" (func $prepare)))
+            (export "toolgate:plugin/lifecycle@0.1.0" (instance $lifecycle)))"#;
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("module.wasm"), wat::parse_str(TEXT).expect("a component")).expect("written");
+        let baked = bake(&at("module.wasm"), &at("first")).expect("it bakes");
+        assert_eq!(baked.functions, (1, 2));
+        assert!(is_whole(&at("first")));
+
+        std::fs::create_dir(at("package")).expect("a folder");
+        for (done, name) in PACKAGED.into_iter().enumerate() {
+            let error = bake_packaged(&at("package"), &at("second")).expect_err("incomplete").to_string();
+            assert!(error.contains(name), "{done} files are there: {error}");
+            std::fs::copy(at("first").join(name), at("package").join(name)).expect("copied");
+        }
+        bake_packaged(&at("package"), &at("second")).expect("it bakes");
+        for name in FILES {
+            let [first, second] =
+                ["first", "second"].map(|folder| std::fs::read(at(folder).join(name)).expect("a file"));
+            assert!(first == second, "{name} is another");
+        }
+
+        std::fs::write(at("package/guest.order"), [0_u8; 4]).expect("written");
+        let error = bake_packaged(&at("package"), &at("second")).expect_err("of another component").to_string();
+        assert!(error.contains("other functions"), "{error}");
     }
 
     #[test]

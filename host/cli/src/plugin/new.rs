@@ -18,19 +18,21 @@ type File = (&'static str, &'static str);
 
 macro_rules! template {
     ($folder:literal: $($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("../../../../guest/sdk/templates/", $folder, "/", $path)))),*]
+        &[$(($path, include_str!(concat!("../../templates/", $folder, "/", $path)))),*]
     };
 }
 
 macro_rules! contract {
     ($($path:literal),* $(,)?) => {
-        &[$((concat!("wit/", $path), include_str!(concat!("../../../../wit/v0.1/", $path)))),*]
+        &[$((concat!("wit/", $path), include_str!(concat!("../../wit/v0.1/", $path)))),*]
     };
 }
 
 /// The files of a plugin in Rust.
-const RUST: &[File] =
-    template!("rust": ".gitignore", "Cargo.toml", "README.md", "cases.yaml", "plugin.toml", "src/lib.rs");
+const RUST: &[File] = template!("rust": ".gitignore", "README.md", "cases.yaml", "plugin.toml", "src/lib.rs");
+
+/// The manifest of a plugin in Rust. Under its own name it would make the folder a package, which cargo leaves out of this one.
+const MANIFEST: File = ("Cargo.toml", include_str!("../../templates/rust/Cargo.toml.template"));
 
 /// The files of a plugin in Python.
 const PYTHON: &[File] = template!("python": ".gitignore", "README.md", "cases.yaml", "plugin.py", "plugin.toml", "requirements.txt", "wit/mine.wit");
@@ -63,12 +65,12 @@ enum Language {
 
 impl Language {
     fn files(self) -> impl Iterator<Item = &'static File> {
-        let own = match self {
-            Language::Rust => RUST,
-            Language::Python => PYTHON,
-            Language::Js => JAVASCRIPT,
+        let (own, manifest) = match self {
+            Language::Rust => (RUST, Some(&MANIFEST)),
+            Language::Python => (PYTHON, None),
+            Language::Js => (JAVASCRIPT, None),
         };
-        own.iter().chain(CONTRACT)
+        own.iter().chain(manifest).chain(CONTRACT)
     }
 }
 
