@@ -8,12 +8,12 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use toolgate_shell::{
-    Command, Effect, EffectKind, FileOracle, Foreseen, Named, Operand, ProgramWords, Runs, Script, Value, Variables, Why, Word,
-    absolute, is_within, runs_in_shell,
+    Command, Effect, EffectKind, FileOracle, Foreseen, Named, Operand, ProgramWords, Runs, Script, Value, Variables,
+    Why, Word, absolute, is_within, runs_in_shell,
 };
 
+use super::find_expression;
 use super::matching::{git_subcommand, names_repository};
-use super::search;
 use crate::call::{Call, ToolKind};
 
 /// The version of the shape.
@@ -533,7 +533,7 @@ fn is_configured(command: &Command) -> bool {
 
 /// Whether `find` picks files by their names.
 fn picks(command: &Command) -> bool {
-    search::names(command).is_some_and(|names| !names.is_empty())
+    find_expression::names(command).is_some_and(|names| !names.is_empty())
 }
 
 /// Whether `find` follows the links that it finds.

@@ -6,44 +6,44 @@
 //! | `declared` | what tools do to files that is said as data |
 //! | `native` | the rules of which code says when they fire, or agrees last where all their keys say so |
 //! | `process_kill` | processes that are ended by what fits the gate as well |
-//! | `found` | what rules found, and which were tried, by their identities |
-//! | `elsewhere` | secrets of another machine that a command there shows |
+//! | `rule_match` | what rules found, and which were tried, by their identities |
+//! | `remote_secrets` | secrets of another machine that a command there shows |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
 //! | `hook_files` | where agents are told to ask Toolgate |
-//! | `later` | texts that an agent runs by itself later: commands in its prompts |
+//! | `prompt_commands` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
-//! | `refs` | what git commands of one text mean for each other |
+//! | `git_sequences` | what git commands of one text mean for each other |
 //! | `remote_tools` | what tools of servers say that they do elsewhere |
-//! | `settings` | git commands that take away what has an agent ask Toolgate |
-//! | `touched` | a path that a call touches, and how |
+//! | `gate_files_in_git` | git commands that take away what has an agent ask Toolgate |
+//! | `path_access` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
-//! | `variables` | what is shown or lost of files of variables, `.env` |
-//! | `withheld` | which paths the rules keep from being read |
+//! | `env_files` | what is shown or lost of files of variables, `.env` |
+//! | `read_protected_paths` | which paths the rules keep from being read |
 //! | `worktrees` | worktrees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
 mod declared;
-mod elsewhere;
+mod env_files;
 mod fields;
-mod found;
+mod gate_files_in_git;
 mod git_recoverable;
+mod git_sequences;
 mod hook_files;
 mod interactive;
-mod later;
 mod native;
+mod path_access;
 mod paths;
 mod process_kill;
+mod prompt_commands;
+mod read_protected_paths;
 mod recursive_reads;
-mod refs;
+mod remote_secrets;
 mod remote_tools;
-mod settings;
+mod rule_match;
 mod tools;
-mod touched;
-mod variables;
-mod withheld;
 mod worktrees;
 
 use std::cell::OnceCell;
@@ -56,8 +56,8 @@ use toolgate_shell::{
     parse, parse_foreign, patch,
 };
 
-use self::found::{Found, Trial};
-use self::touched::Touched;
+use self::path_access::Touched;
+use self::rule_match::{Found, Trial};
 use super::declared::Declared;
 use super::matching::{DependsOn, MatchInput, ScriptContext};
 use super::mismatch::Mismatch;

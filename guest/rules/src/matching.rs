@@ -12,9 +12,9 @@ use toolgate_shell::{
     Value, Why, Word,
 };
 
+use super::credential_use::is_no_disclosure;
 use super::glob::{in_plain_words, known_part};
 use super::invocation::{Given, Grammars, Invocation, Operand};
-use super::key_use::is_no_disclosure;
 use super::mismatch::Mismatch;
 use super::nesting::Nesting;
 use super::path_rule::{Around, as_glob};
@@ -25,7 +25,7 @@ use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
 use super::worked_repositories::{Asked, WorkedRepositories};
 use super::worktree::RepositoryLocation;
-use super::{agent_folders, search, test_data};
+use super::{agent_folders, find_expression, test_databases};
 use crate::call::{Field, Memory};
 
 /// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
@@ -410,7 +410,7 @@ impl<'a> MatchInput<'a> {
     }
 
     fn find_places(&self) -> Rc<[PathZone]> {
-        let names = search::names(self.command);
+        let names = find_expression::names(self.command);
         let place = |effect: &Effect| {
             let written = self.scene.map.of(&effect.path, effect.recursive);
             let narrow = names.as_ref().is_some_and(|names| !names.is_empty());
@@ -550,7 +550,8 @@ impl<'a> MatchInput<'a> {
         let any_splits = || *self.scene.common.splits.get_or_init(|| self.script().commands.iter().any(splits));
         finder.filter(|_| !any_splits()).is_some_and(|finder| {
             let starts = || finder.effects.iter().filter(|effect| effect.kind == EffectKind::Read);
-            search::names(finder).is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
+            find_expression::names(finder)
+                .is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
                 && finder.words.iter().all(|word| word.known().is_some() && !prints(word))
                 && starts().count() > 0
                 && starts().all(|effect| inside(self.scene.map.of(&effect.path, true)))
@@ -910,7 +911,7 @@ impl<'a> MatchInput<'a> {
         }
         if what.unless_test {
             self.reaches(DependsOn::Variables);
-            if test_data::is_meant(self.command, found, self.scene.map) {
+            if test_databases::is_meant(self.command, found, self.scene.map) {
                 return Err(Mismatch::TestData);
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Script, Span, Value, Word};
 
-use super::found::Found;
+use super::rule_match::Found;
 use super::{Evaluation, Outcome, evidence, native};
 use crate::call::{Evidence, Field, ToolKind};
 use crate::matching::{DependsOn, MatchInput, Purpose, confirmed};

@@ -2,7 +2,7 @@
 
 use toolgate_shell::{Command, Effect, EffectKind, Script, Span, Value, absolute};
 
-use super::found::Found;
+use super::rule_match::Found;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, ToolKind};
 use crate::declared::Declared;

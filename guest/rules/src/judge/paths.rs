@@ -7,14 +7,14 @@ use toolgate_shell::{
     Command, Effect, EffectKind, FileAction, FileOracle, Named, SUBSTITUTION, Script, Value, Why, absolute,
 };
 
-use super::found::Found;
+use super::env_files::{is_variables, shown};
+use super::path_access::{Access, Shown, Touched};
 use super::recursive_reads::read_below;
-use super::touched::{Access, Shown, Touched};
-use super::variables::{is_variables, shown};
+use super::rule_match::Found;
 use super::{Evaluation, evidence, tilde};
 use crate::agent_folders;
 use crate::call::{Action, Evidence, Field, ToolKind};
-use crate::key_use::{is_tightened, is_used};
+use crate::credential_use::{is_tightened, is_used};
 use crate::matching::{DependsOn, MatchInput, is_implied};
 use crate::native_rule::NativeRule;
 use crate::path_query::PathQuery;

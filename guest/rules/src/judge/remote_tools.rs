@@ -13,7 +13,7 @@ use toolgate_names::{tools, words_of};
 use toolgate_shell::{Command, Script, Span, Word};
 
 use super::Evaluation;
-use super::found::Found;
+use super::rule_match::Found;
 use crate::call::{Action, Call, Evidence, Field, FileEffects, Memory, ToolKind};
 use crate::matching::ScriptContext;
 use crate::native_rule::NativeRule;

@@ -12,8 +12,8 @@ mod archive;
 mod build;
 mod containers;
 mod dispatch;
+mod effect_completeness;
 mod files;
-mod foreseen;
 mod git;
 mod media;
 mod network;
@@ -28,7 +28,7 @@ use std::borrow::Cow;
 
 use toolgate_commands::{FileAction, FileUse, Syntax};
 
-pub(crate) use self::foreseen::{only_names, runs_code};
+pub(crate) use self::effect_completeness::{only_names, runs_code};
 use self::options::{Arg, Args, is_script, read};
 use self::table::Row;
 use crate::command::{Command, Effect, EffectKind, Named, Redirect, RedirectKind};

@@ -2,7 +2,7 @@
 //! one of zsh, which any word may be, is kept as `-g NAME`: no command is called so.
 
 use super::Interpreter;
-use super::ends::Ends;
+use super::control_exits::Ends;
 use super::state::{ShellState, Status};
 use toolgate_shell_syntax::syntax::{self, Assignment, Base, NodeKind};
 use toolgate_shell_syntax::word::{Span, Word};

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::ends::Ends;
+use super::control_exits::Ends;
 use super::node_id::NodeId;
 use super::state::ShellState;
 use crate::abstract_value::{Arguments, Content, Variable};

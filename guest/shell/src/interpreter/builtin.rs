@@ -14,7 +14,7 @@ mod settings;
 
 use std::rc::Rc;
 
-use super::ends::Ends;
+use super::control_exits::Ends;
 use super::state::{ShellState, Status};
 use super::{FrameKind, Interpreter, output};
 use crate::abstract_value::{Arguments, Content, Variable};

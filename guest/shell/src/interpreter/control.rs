@@ -10,7 +10,7 @@ mod assigns;
 mod functions;
 mod loops;
 
-use super::ends::Ends;
+use super::control_exits::Ends;
 use super::state::{Errexit, Handler, Input, ShellState, Status};
 use super::{Frame, Interpreter};
 use crate::command::{Command, Joiner};

@@ -3,18 +3,18 @@
 //! | Module | For |
 //! |---|---|
 //! | `scripts` | texts and files that a shell, or another interpreter, reads as its program |
-//! | `surroundings` | what a wrapper changes around what it runs, and what a process of its own has |
+//! | `context` | what a wrapper changes around what it runs, and what a process of its own has |
 
+mod context;
 mod scripts;
-mod surroundings;
 
 use std::rc::Rc;
 
 use super::Interpreter;
+use super::control_exits::Ends;
 use super::dialect::reader;
-use super::ends::Ends;
 use super::foreign::reads_alike;
-use super::places::{followed_at, is_unread, on_path, unlikely_places};
+use super::path_resolution::{followed_at, is_unread, on_path, unlikely_places};
 use super::script_effects::arguments;
 use super::simple::Lookup;
 use super::state::{Input, Opened, ShellState, Status};

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::Interpreter;
 use super::arguments::{is_gap, spread, spreads};
-use super::pieces::{Piece, join, push_value};
 use super::state::ShellState;
+use super::word_fragments::{Piece, join, push_value};
 use crate::abstract_value::{Content, Variable};
 use crate::command::SUBSTITUTION;
 use toolgate_shell_syntax::glob::Pattern;

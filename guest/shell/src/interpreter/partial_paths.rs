@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::places::in_unknown;
+use super::path_resolution::in_unknown;
 use super::state::ShellState;
 use super::{Interpreter, MAX_BYTES, MAX_STEPS};
 use crate::abstract_value::Text;

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use super::Interpreter;
 use super::assign::{assigns, tilde_value};
 use super::builtin_names::{is_builtin, runs_in_shell};
-use super::ends::Ends;
+use super::control_exits::Ends;
 use super::environment::by_environment;
 use super::files::Inside;
 use super::output::{self, Printer};
-use super::places::{
+use super::path_resolution::{
     behind_link, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real, root,
     unlikely_places,
 };

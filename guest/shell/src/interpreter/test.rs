@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::pieces::Piece;
-use super::places::located_at;
+use super::path_resolution::located_at;
 use super::state::ShellState;
+use super::word_fragments::Piece;
 use super::{Interpreter, regex};
 use crate::abstract_value::{Content, Variable};
 use crate::facts::Presence;

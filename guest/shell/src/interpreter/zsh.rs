@@ -13,8 +13,8 @@
 use super::Interpreter;
 use super::aliases::GLOBAL;
 use super::parameter::{Got, many};
-use super::pieces::{Piece, push_literal, push_value};
 use super::state::ShellState;
+use super::word_fragments::{Piece, push_literal, push_value};
 use crate::abstract_value::Content;
 use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::syntax::{

@@ -2,7 +2,7 @@
 
 use toolgate_names::secrets::is_secret_variable;
 
-use super::shown::secrets_in;
+use super::secret_output::secrets_in;
 
 /// What stands before the name of a variable.
 const NAMED: &[&str] = &[

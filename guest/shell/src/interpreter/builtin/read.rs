@@ -5,9 +5,9 @@ use std::rc::Rc;
 use super::{options, texts_of_options};
 use crate::abstract_value::{Content, Text, Variable};
 use crate::interpreter::Interpreter;
-use crate::interpreter::ends::Ends;
+use crate::interpreter::argument_files::any_line;
+use crate::interpreter::control_exits::Ends;
 use crate::interpreter::state::{Input, ShellState, Status};
-use crate::interpreter::stored::any_line;
 use toolgate_shell_syntax::word::{Value, Why, Word, is_name};
 
 /// More lines than this are not put into a list.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{assigns, exit_of};
-use crate::interpreter::ends::Ends;
+use crate::interpreter::control_exits::Ends;
 use crate::interpreter::state::{Errexit, Function, Input, ShellState, Status};
 use crate::interpreter::{Frame, FrameKind, Interpreter, MAX_COMMANDS};
 use toolgate_shell_syntax::syntax::Node;

@@ -2,9 +2,9 @@
 
 use super::exit_of;
 use crate::command::Joiner;
-use crate::interpreter::ends::Ends;
+use crate::interpreter::argument_files::any_word;
+use crate::interpreter::control_exits::Ends;
 use crate::interpreter::state::{Input, NOWHERE, ShellState, Status};
-use crate::interpreter::stored::any_word;
 use crate::interpreter::{Frame, FrameKind, Interpreter};
 use toolgate_shell_syntax::syntax::{List, Word as Written};
 use toolgate_shell_syntax::word::{Value, Why};

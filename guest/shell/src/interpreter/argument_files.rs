@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::output::{self, Printer};
-use super::places::{in_unknown, located_at};
+use super::path_resolution::{in_unknown, located_at};
 use super::state::{Input, ShellState};
 use super::{Interpreter, filters};
 use crate::abstract_value::Text;

@@ -4,7 +4,7 @@ use crate::abstract_value::{Content, Folders, Other, Variable};
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::Interpreter;
 use crate::interpreter::arguments::{argument, is_open_ended};
-use crate::interpreter::places::made_up;
+use crate::interpreter::path_resolution::made_up;
 use crate::interpreter::state::{Errexit, ShellState, Status};
 use crate::shared::Shared;
 use crate::wrapper::{ContextChange, Directory};

@@ -7,7 +7,7 @@ use toolgate_shell::{
     Command, Effect, EffectKind, FileAction, Joiner, Presence, Redirect, Runs, Value, Word, absolute,
 };
 
-use super::touched::Shown;
+use super::path_access::Shown;
 use super::{Evaluation, evidence};
 use crate::call::Field;
 use crate::invocation::{Given, Invocation};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Span, Value, Word, absolute};
 
-use super::found::Found;
+use super::rule_match::Found;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Action, Call, Evidence, Field, FileEffects, Memory, ToolKind};
 use crate::matching::MatchInput;

@@ -5,8 +5,8 @@
 
 use toolgate_shell::{Effect, EffectKind, Value, Why};
 
-use super::found::Found;
-use super::touched::{Access, Touched};
+use super::path_access::{Access, Touched};
+use super::rule_match::Found;
 use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
 use crate::matching::MatchInput;
