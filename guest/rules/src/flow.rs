@@ -23,7 +23,7 @@ use toolgate_shell::{Command, EffectKind, FileOracle, Joiner, Presence, Runs, Sc
 use self::files::Files;
 pub(crate) use self::files::is_filled;
 use self::known_generators::{is_located, is_located_file, is_setup, lists_names, runs_listed};
-use self::session_writes::Written;
+use self::session_writes::SessionWrites;
 pub(crate) use self::sources::is_network;
 use self::sources::{is_vouched, source};
 use super::matching::git_subcommand;
@@ -86,7 +86,7 @@ pub(crate) fn unseen(
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
     let mut files = Files::new(&before, earlier.forgotten, text);
-    let mut written = Written::new(earlier, look);
+    let mut written = SessionWrites::new(earlier, look);
     let mut patched = Patched::default();
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;

@@ -102,7 +102,7 @@ pub mod yaml;
 
 pub use check::{Failed, Tested};
 pub use events::Entry;
-pub use judge::{Considered, Explanation};
+pub use judge::{Explanation, RuleTrial};
 pub use observer::Watching;
 pub use overrides::reason as override_reason;
 pub use problem::Problem;

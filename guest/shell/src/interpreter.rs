@@ -95,7 +95,7 @@ use crate::scan;
 use crate::tracker::Trackers;
 use dialect::Dialect;
 use node_id::NodeId;
-use partial_paths::Alike;
+use partial_paths::PartialPathWrites;
 use state::{Input, ShellState};
 use toolgate_shell_syntax::syntax::{self, Base};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
@@ -143,9 +143,12 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
     }
     crate::effect::resolve_reopened(&mut interpreter.commands);
     match interpreter.failure {
-        None => {
-            Script { commands: interpreter.commands, comments, written: interpreter.alike.scripts, ..Script::default() }
-        }
+        None => Script {
+            commands: interpreter.commands,
+            comments,
+            written: interpreter.partial_path_writes.scripts,
+            ..Script::default()
+        },
         Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why), ..Script::default() },
     }
 }
@@ -322,7 +325,7 @@ struct Interpreter<'f> {
     unread: bool,
     /// Whether it runs a file that was there before.
     runs_stored: bool,
-    alike: Alike,
+    partial_path_writes: PartialPathWrites,
 }
 
 impl<'f> Interpreter<'f> {
@@ -369,7 +372,7 @@ impl<'f> Interpreter<'f> {
             loaded: Vec::new(),
             unread: false,
             runs_stored: false,
-            alike: Alike::default(),
+            partial_path_writes: PartialPathWrites::default(),
         }
     }
 

@@ -40,7 +40,7 @@ mod untracked;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Effect, EffectKind, FileOracle, Runs, Script, Span, Value, Why};
 
-use super::rule_match::Found;
+use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence, git_recoverable, git_sequences, hook_files, worktrees};
 use crate::call::{Action, Evidence, Field, Memory, Source};
 use crate::matching::{DependsOn, MatchInput, ScriptContext, is_implied};
@@ -106,7 +106,7 @@ impl<'a> Evaluation<'a> {
                 NativeRule::Unparsed | NativeRule::OtherShell if !about.is_empty() => rule.with_instead(about),
                 _ => rule.reason_about(about),
             };
-            self.add(Found::of(rule, rule.action, reason, evidence));
+            self.add(RuleMatch::of(rule, rule.action, reason, evidence));
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Evaluation<'a> {
             // The first reason is the one that is kept.
             let about = || Self::about(native, subject, source);
             let reason = if self.has(&rule.id) { String::new() } else { rule.reason_about(&about()) };
-            self.add(Found::of(rule, rule.action.min(most), reason, evidence));
+            self.add(RuleMatch::of(rule, rule.action.min(most), reason, evidence));
         }
         lifted.is_none()
     }

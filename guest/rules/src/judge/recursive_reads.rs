@@ -7,7 +7,7 @@
 use toolgate_shell::{Command, Effect, EffectKind, FileAction, FileOracle, Runs, Span, Value, Word};
 
 use super::path_access::{Access, Below, Touched};
-use super::rule_match::Found;
+use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
 use crate::find_expression;
@@ -223,7 +223,7 @@ impl Evaluation<'_> {
             touched.evidence.text, first.source
         );
         let action = if below.leaves && !touched.possible { Action::Block } else { Action::Ask };
-        self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
+        self.add(RuleMatch::of_path(first, action, reason, touched.evidence.clone()));
     }
 }
 

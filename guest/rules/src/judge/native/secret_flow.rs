@@ -16,7 +16,7 @@ use toolgate_shell::{
     Word, absolute,
 };
 
-use super::code_secrets::{self, Taken};
+use super::code_secrets::{self, EnvAccess};
 use super::secret_exfiltration::{Secret, goes_elsewhere, is_credential, sent};
 use super::secret_output::{
     edits_in_place, hides_values, is_shown, prints_database, prints_environment, secrets_in, speaks, without_sought,
@@ -794,7 +794,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             return Vec::new();
         }
         let credential = code_secrets::is_credential(source);
-        let names = Taken::by(language, source).secrets().map(str::to_owned).collect::<Vec<_>>();
+        let names = EnvAccess::by(language, source).secrets().map(str::to_owned).collect::<Vec<_>>();
         names.into_iter().map(|name| Secret { name, credential, span: command.span }).collect()
     }
 
@@ -844,7 +844,7 @@ impl<'s, 'a> Scene<'s, 'a> {
         let words = command.words.iter().skip(1).filter_map(|word| word.known());
         let script = self.session_code(at).map(|(_, script)| script);
         let text = words.chain(command.input()).chain(script.as_deref()).collect::<Vec<_>>().join("\n");
-        let takes = Taken::by(program, &text).secrets().map(str::to_owned).collect();
+        let takes = EnvAccess::by(program, &text).secrets().map(str::to_owned).collect();
         let code = Rc::new(Code { takes, credential: code_secrets::is_credential(&text) });
         self.codes.borrow_mut().insert(at, Rc::clone(&code));
         Some(code)

@@ -5,7 +5,7 @@ use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::Interpreter;
 use crate::interpreter::arguments::{argument, is_open_ended};
 use crate::interpreter::path_resolution::made_up;
-use crate::interpreter::state::{Errexit, ShellState, Status};
+use crate::interpreter::state::{ErrexitState, ShellState, Status};
 use crate::shared::Shared;
 use crate::wrapper::{ContextChange, Directory};
 use toolgate_shell_syntax::path::{absolute, parent};
@@ -120,7 +120,7 @@ impl Interpreter<'_> {
         own.handlers = Shared::default();
         own.keep_exported_functions(stamp);
         own.stack = Some(Shared::default());
-        own.errexit = Errexit::Off;
+        own.errexit = ErrexitState::Off;
         (own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false);
         own.status = Status::Success;
         own.remove("OPTIND", stamp);
