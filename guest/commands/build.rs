@@ -480,7 +480,7 @@ impl Files {
         let Files { leading, pattern, wild, recursive, bare, complete, .. } = self;
         write!(
             out,
-            "Some(Files {{ does: FileAction::{does}, syntax: Syntax::{syntax}, leading: {leading}, pattern: {pattern}, \
+            "Some(Files {{ does: OperandUse::{does}, syntax: Syntax::{syntax}, leading: {leading}, pattern: {pattern}, \
              wild: {wild}, recursive: {recursive}, bare: {bare}, complete: {complete} }})",
         )?;
         Ok(())

@@ -45,11 +45,11 @@ impl StatusLine {
                 short.push('…');
             }
             let blocks = finding.action == Action::Block;
-            let deed = if blocks { "blocked because of" } else { "asks because of" };
+            let effect = if blocks { "blocked because of" } else { "asks because of" };
             self.shown = now();
             return Change {
                 status: Some(format!("\u{26a0}\u{fe0f} Last Violation: {short}")),
-                notice: Some(format!("Damage-Control: {deed} {}: {}", finding.rule, finding.reason)),
+                notice: Some(format!("Damage-Control: {effect} {}: {}", finding.rule, finding.reason)),
                 blocks,
             };
         }

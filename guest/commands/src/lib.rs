@@ -18,13 +18,13 @@ mod spec;
 
 pub use handler::{FileCode, Language, OptionRun, RunCode, Trait};
 pub use spec::{
-    FileAction, FileUse, Files, LoadedAs, Loads, Opt, ReadsOnly, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes,
+    FileUse, Files, LoadedAs, Loads, OperandUse, Opt, ReadsOnly, Rules, RunForm, Runs, Secret, Spec, Syntax, Takes,
     Terminal, Tests, Waits,
 };
 
 mod table {
     use super::{
-        FileAction, FileCode, FileUse, Files, Language, LoadedAs, Loads, Opt, OptionRun, ReadsOnly, Rules, RunCode,
+        FileCode, FileUse, Files, Language, LoadedAs, Loads, OperandUse, Opt, OptionRun, ReadsOnly, Rules, RunCode,
         RunForm, Runs, Secret, Spec, Syntax, Takes, Terminal, Tests, Trait, Waits,
     };
 

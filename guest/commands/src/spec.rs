@@ -268,7 +268,7 @@ pub enum Waits {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Files {
     /// What it does to its operands. Options speak for themselves.
-    pub does: FileAction,
+    pub does: OperandUse,
     /// How it reads its words.
     pub syntax: Syntax,
     /// How many operands stand before the paths: a script, a pattern, a mode.
@@ -285,10 +285,10 @@ pub struct Files {
     pub complete: bool,
 }
 
-/// What a program does to its operands. What a tool does to files is another type of the same name, in `toolgate-shell` and, on
-/// the host's side of the contract, in `toolgate-host`.
+/// How a program uses its operands. What a tool does to files is `FileAction`, in `toolgate-shell` and, on the host's
+/// side of the contract, in `toolgate-host`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileAction {
+pub enum OperandUse {
     /// All its words are text.
     Data,
     /// No operand is a path.

@@ -6,8 +6,8 @@ pub const LOSES: &[&str] = &["delete", "erase", "purge", "wipe"];
 /// Words in the name of a tool that runs code.
 pub const RUNS: &[&str] = &["eval", "exec", "execute", "interpreter", "repl", "run"];
 
-/// Keys of what a tool with several uses is to do.
-pub const DEEDS: &[&str] = &["action", "method", "op", "operation", "verb"];
+/// Keys of the action that a tool with several uses is to take.
+pub const ACTION_KEYS: &[&str] = &["action", "method", "op", "operation", "verb"];
 
 /// Languages by their names and programs, and how a shell runs a text in each.
 const LANGUAGES: &[(&[&str], &str)] = &[

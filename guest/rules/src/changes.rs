@@ -8,12 +8,12 @@
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use toolgate_shell::{
-    Command, Effect, EffectKind, FileOracle, Foreseen, Named, Operand, ProgramWords, Runs, Script, Value, Variables, Why, Word,
-    absolute, is_within, runs_in_shell,
+    Command, Effect, EffectKind, FileOracle, Foreseen, Named, Operand, ProgramWords, Runs, Script, Value, Variables,
+    Why, Word, absolute, is_within, runs_in_shell,
 };
 
+use super::find_expression;
 use super::matching::{git_subcommand, names_repository};
-use super::search;
 use crate::call::{Call, ToolKind};
 
 /// The version of the shape.
@@ -129,8 +129,8 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(deed: EffectKind) -> Option<Self> {
-        Some(match deed {
+    fn of(effect: EffectKind) -> Option<Self> {
+        Some(match effect {
             EffectKind::Write => Kind::Write,
             EffectKind::Append => Kind::Append,
             EffectKind::Create => Kind::Create,
@@ -278,8 +278,8 @@ struct Collector<'a> {
     inexact: bool,
 }
 
-/// Where an effect happens, as far as that can be told.
-enum Place {
+/// The location of an effect, as far as it is known.
+enum EffectLocation {
     /// There.
     At(String),
     /// Somewhere below this folder; behind a link in it if `leaves` is true.
@@ -347,42 +347,42 @@ impl Collector<'_> {
     fn effect(&mut self, effect: &Effect, command: &Command, before: &[Command]) {
         let Some(kind) = Kind::of(effect.kind) else { return };
         match self.place(effect) {
-            Place::At(path) if is_device(&path) => {
+            EffectLocation::At(path) if is_device(&path) => {
                 // What is on a device is not saved with its name.
                 self.inexact = true;
                 self.found.leaves |= path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
             }
             // Few of so many files are meant, and which is known when it runs.
-            Place::At(path) if picks(command) && !self.is_below_workspace(&path) => {
+            EffectLocation::At(path) if picks(command) && !self.is_below_workspace(&path) => {
                 self.unforeseen(command.cwd.clone(), shown(program(command)));
             }
-            Place::At(path) => self.add(Some(path), kind, effect.certain, effect.recursive),
-            Place::Nowhere => {}
-            Place::Below { folder, .. } if self.has_all_of(&folder) => {}
-            Place::Below { folder, leaves } if self.is_below_workspace(&folder) => {
+            EffectLocation::At(path) => self.add(Some(path), kind, effect.certain, effect.recursive),
+            EffectLocation::Nowhere => {}
+            EffectLocation::Below { folder, .. } if self.has_all_of(&folder) => {}
+            EffectLocation::Below { folder, leaves } if self.is_below_workspace(&folder) => {
                 self.inexact |= leaves || !kind.is_gone();
                 self.add(Some(folder), kind, false, true);
             }
-            Place::Below { .. } | Place::Unknown if effect.named == Named::No => {
+            EffectLocation::Below { .. } | EffectLocation::Unknown if effect.named == Named::No => {
                 self.unforeseen(command.cwd.clone(), shown(program(command)));
             }
-            Place::Unknown if is_found(effect, command, before) => {}
-            Place::Below { .. } | Place::Unknown => self.add(None, kind, false, false),
+            EffectLocation::Unknown if is_found(effect, command, before) => {}
+            EffectLocation::Below { .. } | EffectLocation::Unknown => self.add(None, kind, false, false),
         }
     }
 
     /// Where an effect happens.
-    fn place(&mut self, effect: &Effect) -> Place {
+    fn place(&mut self, effect: &Effect) -> EffectLocation {
         match &effect.path {
-            Value::Known(path) => Place::At(self.real(path, effect.written.as_deref())),
+            Value::Known(path) => EffectLocation::At(self.real(path, effect.written.as_deref())),
             Value::Pattern(pattern) => below(pattern),
-            Value::Unknown { why: Why::ProcessSubstitution, .. } => Place::Nowhere,
+            Value::Unknown { why: Why::ProcessSubstitution, .. } => EffectLocation::Nowhere,
             // The text has made it.
             Value::Unknown { why: Why::Temporary, shape } if shape.starts_with('/') && !has_steps(shape) => {
-                Place::Nowhere
+                EffectLocation::Nowhere
             }
             Value::Unknown { why: Why::Number, shape } => below(shape),
-            Value::Unknown { .. } => Place::Unknown,
+            Value::Unknown { .. } => EffectLocation::Unknown,
         }
     }
 
@@ -533,7 +533,7 @@ fn is_configured(command: &Command) -> bool {
 
 /// Whether `find` picks files by their names.
 fn picks(command: &Command) -> bool {
-    search::names(command).is_some_and(|names| !names.is_empty())
+    find_expression::names(command).is_some_and(|names| !names.is_empty())
 }
 
 /// Whether `find` follows the links that it finds.
@@ -584,9 +584,9 @@ fn is_device(path: &str) -> bool {
 }
 
 /// Where a path lies that is a glob, or has parts without a slash that are not known.
-fn below(pattern: &str) -> Place {
+fn below(pattern: &str) -> EffectLocation {
     if !pattern.starts_with('/') {
-        return Place::Unknown;
+        return EffectLocation::Unknown;
     }
     let mut folder = String::new();
     let mut parts = pattern.split('/').skip(1).peekable();
@@ -594,13 +594,13 @@ fn below(pattern: &str) -> Place {
         folder.push('/');
         folder.push_str(&literal(part).unwrap_or_default());
     }
-    let Some(first) = parts.next() else { return Place::At(folder) };
+    let Some(first) = parts.next() else { return EffectLocation::At(folder) };
     let rest: Vec<&str> = parts.collect();
     if may_step_up(first) || rest.iter().any(|part| may_step_up(part)) {
-        return Place::Unknown;
+        return EffectLocation::Unknown;
     }
     // What stands behind a name that is not known may be reached through a link.
-    Place::Below { folder, leaves: !rest.is_empty() && first != "**" }
+    EffectLocation::Below { folder, leaves: !rest.is_empty() && first != "**" }
 }
 
 /// The name that a part of a glob is; none if it may be several.

@@ -22,7 +22,7 @@ const VARIABLE: usize = 64;
 #[derive(Serialize)]
 struct Spelled<'a> {
     text: Option<&'a str>,
-    span: Place,
+    span: SpanJson,
     value: Option<&'a str>,
     why: Option<String>,
 }
@@ -37,7 +37,7 @@ pub struct CommandJson<'a> {
     cwd: Option<&'a str>,
     shell_cwd: Option<&'a str>,
     env: Option<BTreeMap<&'a str, Option<&'a str>>>,
-    span: Place,
+    span: SpanJson,
     words: Vec<Spelled<'a>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     tracked: BTreeMap<&'a str, Option<&'a str>>,
@@ -51,8 +51,9 @@ pub struct CommandJson<'a> {
     unknown: Vec<Unknown>,
 }
 
+/// Which bytes of the text.
 #[derive(Serialize)]
-struct Place {
+struct SpanJson {
     start: usize,
     end: usize,
 }
@@ -100,7 +101,7 @@ impl<'a> Writer<'a> {
     fn words(&self, command: &'a Command) -> Vec<Spelled<'a>> {
         let word = |word: &'a Word| Spelled {
             text: self.source.get(word.span.start..word.span.end),
-            span: Place { start: word.span.start, end: word.span.end },
+            span: SpanJson { start: word.span.start, end: word.span.end },
             value: certain(word),
             why: doubt(word),
         };
@@ -181,7 +182,7 @@ impl<'a> Writer<'a> {
             cwd: command.cwd.as_deref(),
             shell_cwd: command.shell_cwd.as_deref(),
             env,
-            span: Place { start: command.span.start, end: command.span.end },
+            span: SpanJson { start: command.span.start, end: command.span.end },
             joiner: Some(command.joiner).filter(|joiner| *joiner != Joiner::First).map(|joiner| joiner.text().trim()),
             via: &command.via,
             runs: match command.runs {

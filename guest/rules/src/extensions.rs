@@ -412,9 +412,9 @@ mod tests {
 
     /// Notes what predicates are asked, and answers that they hold.
     #[derive(Default)]
-    struct Asked(Vec<Value>);
+    struct RecordingHost(Vec<Value>);
 
-    impl crate::GuardHost for Asked {
+    impl crate::GuardHost for RecordingHost {
         fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
             Ok(vec![None; paths.len()])
         }
@@ -444,7 +444,7 @@ mod tests {
         let cases =
             [(shell, json!({"in": ["x"]}), json!("k"), json!("dev")), (write, json!("1"), Value::Null, Value::Null)];
         for (call, arguments, program, tracked) in cases {
-            let mut asked = Asked::default();
+            let mut asked = RecordingHost::default();
             let verdict = guard.judge(&call, &mut asked);
             assert!(verdict.findings.iter().any(|one| one.rule.starts_with("user:")), "{verdict:?}");
             let last = asked.0.last().expect("a question");

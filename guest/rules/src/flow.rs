@@ -6,13 +6,13 @@
 //! |---|---|
 //! | `sources` | which commands bring such bytes |
 //! | `files` | those bytes in files, from where they are written to where they are run |
-//! | `written` | which files the text writes, for later calls of the session |
-//! | `explained` | what is run unseen, and is known well enough all the same |
+//! | `session_writes` | which files the text writes, for later calls of the session |
+//! | `known_generators` | what is run unseen, and is known well enough all the same |
 
-mod explained;
 mod files;
+mod known_generators;
+mod session_writes;
 mod sources;
-mod written;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use toolgate_shell::{Command, EffectKind, FileOracle, Joiner, Presence, Runs, Script, Span, Value, Why, Word};
 
-use self::explained::{is_located, is_located_file, is_setup, lists_names, runs_listed};
 use self::files::Files;
 pub(crate) use self::files::is_filled;
+use self::known_generators::{is_located, is_located_file, is_setup, lists_names, runs_listed};
+use self::session_writes::SessionWrites;
 pub(crate) use self::sources::is_network;
 use self::sources::{is_vouched, source};
-use self::written::Written;
 use super::matching::git_subcommand;
 use super::nesting::Nesting;
 use crate::call::{Memory, Source};
@@ -86,7 +86,7 @@ pub(crate) fn unseen(
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
     let mut files = Files::new(&before, earlier.forgotten, text);
-    let mut written = Written::new(earlier, look);
+    let mut written = SessionWrites::new(earlier, look);
     let mut patched = Patched::default();
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;

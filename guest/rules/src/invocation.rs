@@ -59,35 +59,35 @@ impl Grammars {
     }
 
     /// What is known of the program or subcommand of this name: what the user says, else its spec.
-    fn of(&self, name: &str, spec: Option<&'static Spec>) -> Option<Known<'_>> {
-        let listed = || spec.and_then(|spec| Some(Known::Spec(spec, spec.rules.as_ref()?)));
-        self.by_name.get(name).map(Known::Own).or_else(listed)
+    fn of(&self, name: &str, spec: Option<&'static Spec>) -> Option<OptionSource<'_>> {
+        let listed = || spec.and_then(|spec| Some(OptionSource::Spec(spec, spec.rules.as_ref()?)));
+        self.by_name.get(name).map(OptionSource::Own).or_else(listed)
     }
 }
 
-/// What is known of how a program takes its words.
+/// What says how a program takes its words.
 #[derive(Clone, Copy)]
-enum Known<'a> {
+enum OptionSource<'a> {
     /// By the user.
     Own(&'a Grammar),
     /// By its spec.
     Spec(&'static Spec, &'static Rules),
 }
 
-impl Known<'_> {
+impl OptionSource<'_> {
     fn words(self) -> bool {
         match self {
-            Known::Own(own) => own.words,
-            Known::Spec(_, rules) => rules.words,
+            OptionSource::Own(own) => own.words,
+            OptionSource::Spec(_, rules) => rules.words,
         }
     }
 
     /// Whether this option, with its dashes, takes the next word.
     fn takes(self, name: &str) -> Option<NextWord> {
         match self {
-            Known::Own(own) if own.values.contains(name) => Some(NextWord::Next),
-            Known::Own(own) => own.flags.contains(name).then_some(NextWord::Nothing),
-            Known::Spec(spec, rules) => listed(spec, rules, name).map(|option| match option.takes {
+            OptionSource::Own(own) if own.values.contains(name) => Some(NextWord::Next),
+            OptionSource::Own(own) => own.flags.contains(name).then_some(NextWord::Nothing),
+            OptionSource::Spec(spec, rules) => listed(spec, rules, name).map(|option| match option.takes {
                 toolgate_commands::Takes::Next(_) => NextWord::Next,
                 toolgate_commands::Takes::Loose => NextWord::PerhapsNext,
                 toolgate_commands::Takes::Nothing
@@ -130,9 +130,9 @@ impl NextWord {
     }
 }
 
-/// An option that was given.
+/// An option as it was read from the words.
 #[derive(Debug)]
-pub(crate) struct Given<'a> {
+pub(crate) struct ParsedOption<'a> {
     /// With its dashes, without its value.
     pub(crate) name: String,
     pub(crate) value: Option<&'a str>,
@@ -171,7 +171,7 @@ impl Operand<'_> {
 #[derive(Debug)]
 pub(crate) struct Invocation<'a> {
     pub(crate) program: &'a str,
-    pub(crate) options: Vec<Given<'a>>,
+    pub(crate) options: Vec<ParsedOption<'a>>,
     pub(crate) operands: Vec<Operand<'a>>,
     /// The operands of all readings; empty if each of them is one in every reading.
     every: Vec<Operand<'a>>,
@@ -206,7 +206,7 @@ impl<'a> Invocation<'a> {
                 continue;
             }
             let text = word.value.text();
-            let place = Place { word: at, plain: at == plain_at, perhaps };
+            let place = WordPosition { word: at, plain: at == plain_at, perhaps };
             let takes = if ended || !text.starts_with('-') || text.len() < 2 {
                 reader.operand(word.known(), text, place);
                 NextWord::Nothing
@@ -241,12 +241,12 @@ impl<'a> Invocation<'a> {
         given.next().filter(|_| given.next().is_none())?.value
     }
 
-    fn is_one(&self, given: &Given<'_>, names: &[&str]) -> bool {
+    fn is_one(&self, given: &ParsedOption<'_>, names: &[&str]) -> bool {
         names.iter().any(|name| self.is(given, name))
     }
 
     /// Whether an option that was given is this one.
-    pub(crate) fn is(&self, given: &Given<'_>, name: &str) -> bool {
+    pub(crate) fn is(&self, given: &ParsedOption<'_>, name: &str) -> bool {
         if given.name == name {
             return true;
         }
@@ -306,9 +306,9 @@ impl<'a> Invocation<'a> {
     }
 }
 
-/// Where a word of a command stands.
+/// The position of a word in a command.
 #[derive(Clone, Copy)]
-struct Place {
+struct WordPosition {
     word: usize,
     /// Whether the plain reading has it.
     plain: bool,
@@ -323,7 +323,7 @@ struct Reader<'a> {
     /// What grammars are looked up by, in each reading: the program and its operands so far, and its spec.
     keys: Vec<(String, Option<&'static Spec>)>,
     /// What is known of those, and whether each is one in every reading.
-    known: Vec<(Known<'a>, bool)>,
+    known: Vec<(OptionSource<'a>, bool)>,
     whole_words: bool,
     /// The spec of a program whose options before a subcommand are its own.
     owner: Option<(&'static Spec, &'static Rules)>,
@@ -332,7 +332,7 @@ struct Reader<'a> {
 /// What options are looked up in while words are read.
 struct Chain<'r, 'a> {
     grammars: &'a Grammars,
-    known: &'r [(Known<'a>, bool)],
+    known: &'r [(OptionSource<'a>, bool)],
     dash: &'static str,
 }
 
@@ -394,13 +394,13 @@ impl<'a> Reader<'a> {
             found: Invocation { program, options, operands, every, abbreviates: false, exact },
             keys: vec![(program.to_owned(), spec)],
             known: own.into_iter().map(|own| (own, true)).collect(),
-            whole_words: own.is_some_and(Known::words),
+            whole_words: own.is_some_and(OptionSource::words),
             owner: spec.and_then(|spec| Some((spec, spec.rules.as_ref()?))).filter(|(_, rules)| rules.own_options),
         }
     }
 
-    fn operand(&mut self, text: Option<&'a str>, shape: &'a str, place: Place) {
-        let Place { word, plain, perhaps } = place;
+    fn operand(&mut self, text: Option<&'a str>, shape: &'a str, place: WordPosition) {
+        let WordPosition { word, plain, perhaps } = place;
         let operand = Operand { text, shape, word, perhaps };
         if self.found.every.is_empty() && (perhaps || !plain) {
             self.found.every.clone_from(&self.found.operands);
@@ -436,7 +436,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An option, or several in one word; whether the last of them takes the next word.
-    fn option(&mut self, text: &'a str, next: Option<&'a str>, place: Place) -> NextWord {
+    fn option(&mut self, text: &'a str, next: Option<&'a str>, place: WordPosition) -> NextWord {
         let (spelling, dash) = if self.whole_words { (Spelling::Words, "-") } else { (Spelling::Letters, "--") };
         let chain = Chain { grammars: self.grammars, known: &self.known, dash };
         let mut last = NextWord::Nothing;
@@ -452,7 +452,7 @@ impl<'a> Reader<'a> {
             let next = next.filter(|_| attached.is_none());
             given(
                 &mut self.found,
-                Given {
+                ParsedOption {
                     name,
                     value: attached,
                     next,
@@ -473,11 +473,11 @@ impl<'a> Reader<'a> {
         let mut found = self.found;
         for (known, _) in self.known {
             match known {
-                Known::Own(own) => {
+                OptionSource::Own(own) => {
                     found.abbreviates |= own.abbreviates;
                     found.exact.extend(own.exact.iter().map(String::as_str));
                 }
-                Known::Spec(_, rules) => {
+                OptionSource::Spec(_, rules) => {
                     found.abbreviates |= rules.abbreviates;
                     found.exact.extend(rules.unabbreviated);
                 }
@@ -488,7 +488,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Adds an option. Its next word is a value only where it takes one.
-fn given<'a>(found: &mut Invocation<'a>, mut given: Given<'a>, takes: NextWord) {
+fn given<'a>(found: &mut Invocation<'a>, mut given: ParsedOption<'a>, takes: NextWord) {
     given.value = given.value.or(given.next.filter(|_| takes.plainly()));
     given.next = given.next.filter(|_| takes == NextWord::PerhapsNothing);
     // Behind a subcommand most options that no table lists take nothing: the plain reading is enough there.

@@ -6,44 +6,44 @@
 //! | `declared` | what tools do to files that is said as data |
 //! | `native` | the rules of which code says when they fire, or agrees last where all their keys say so |
 //! | `process_kill` | processes that are ended by what fits the gate as well |
-//! | `found` | what rules found, and which were tried, by their identities |
-//! | `elsewhere` | secrets of another machine that a command there shows |
+//! | `rule_match` | matches and trials of rules, by their identities |
+//! | `remote_secrets` | secrets of another machine that a command there shows |
 //! | `fields` | the rules on the fields of file tools |
 //! | `git_recoverable` | whether git holds all that a git command overwrites or removes |
 //! | `hook_files` | where agents are told to ask Toolgate |
-//! | `later` | texts that an agent runs by itself later: commands in its prompts |
+//! | `prompt_commands` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `recursive_reads` | what is read along with a folder |
-//! | `refs` | what git commands of one text mean for each other |
+//! | `git_sequences` | what git commands of one text mean for each other |
 //! | `remote_tools` | what tools of servers say that they do elsewhere |
-//! | `settings` | git commands that take away what has an agent ask Toolgate |
-//! | `touched` | a path that a call touches, and how |
+//! | `gate_files_in_git` | git commands that take away what has an agent ask Toolgate |
+//! | `path_access` | a path that a call touches, and how |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
-//! | `variables` | what is shown or lost of files of variables, `.env` |
-//! | `withheld` | which paths the rules keep from being read |
+//! | `env_files` | what is shown or lost of files of variables, `.env` |
+//! | `read_protected_paths` | which paths the rules keep from being read |
 //! | `worktrees` | worktrees that are removed as a whole |
 //! | `interactive` | commands that wait for text, where that is not seen |
 
 mod commands;
 mod declared;
-mod elsewhere;
+mod env_files;
 mod fields;
-mod found;
+mod gate_files_in_git;
 mod git_recoverable;
+mod git_sequences;
 mod hook_files;
 mod interactive;
-mod later;
 mod native;
+mod path_access;
 mod paths;
 mod process_kill;
+mod prompt_commands;
+mod read_protected_paths;
 mod recursive_reads;
-mod refs;
+mod remote_secrets;
 mod remote_tools;
-mod settings;
+mod rule_match;
 mod tools;
-mod touched;
-mod variables;
-mod withheld;
 mod worktrees;
 
 use std::cell::OnceCell;
@@ -56,8 +56,8 @@ use toolgate_shell::{
     parse, parse_foreign, patch,
 };
 
-use self::found::{Found, Trial};
-use self::touched::Touched;
+use self::path_access::Touched;
+use self::rule_match::{RuleMatch, Trial};
 use super::declared::Declared;
 use super::matching::{DependsOn, MatchInput, ScriptContext};
 use super::mismatch::Mismatch;
@@ -75,9 +75,9 @@ use crate::changes::{Changes, changes_of};
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
 const LONGEST_EVIDENCE: usize = 400;
 
-/// A rule that was tried on a command, and what came of it.
+/// A trial of a rule on a command, with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Considered {
+pub struct RuleTrial {
     /// The rule.
     pub rule: String,
     /// The place of the command in the walk; `None` for the text as a whole.
@@ -86,10 +86,10 @@ pub struct Considered {
     pub missed: Option<String>,
 }
 
-/// What came of a call.
-struct Judgement {
+/// The result of evaluating a call.
+struct EvaluationResult {
     /// The weightiest first.
-    found: Vec<Found>,
+    found: Vec<RuleMatch>,
     memory: Option<Memory>,
     /// What the tool does that is said as data.
     declared: Option<Script>,
@@ -97,7 +97,7 @@ struct Judgement {
     considered: Vec<Trial>,
 }
 
-impl Judgement {
+impl EvaluationResult {
     /// Whether it asks, and only by rules that need not if all that the call changes was saved.
     fn may_be_softened(&self) -> bool {
         let mut stops = self.found.iter().filter(|found| found.action != Action::Note).peekable();
@@ -105,7 +105,7 @@ impl Judgement {
     }
 
     fn into_verdict(self) -> Verdict {
-        Verdict { findings: self.found.into_iter().map(Found::into_finding).collect(), memory: self.memory }
+        Verdict { findings: self.found.into_iter().map(RuleMatch::into_finding).collect(), memory: self.memory }
     }
 }
 
@@ -117,7 +117,7 @@ pub struct Explanation {
     /// What the text was read as.
     pub script: Option<Script>,
     /// Every rule that was tried, by command.
-    pub considered: Vec<Considered>,
+    pub considered: Vec<RuleTrial>,
 }
 
 impl Guard {
@@ -129,29 +129,29 @@ impl Guard {
     /// Judges a call and tells what it changes, so that it can be saved before; `None` if it changes nothing, is stopped, or
     /// nothing is to be saved.
     pub fn judge_changes(&self, call: &Call, world: &mut dyn GuardHost) -> (Verdict, Option<Changes>) {
-        let judgement = self.evaluate(call, world, false);
-        let stopped = judgement.found.iter().any(|found| found.action == Action::Block);
+        let result = self.evaluate(call, world, false);
+        let stopped = result.found.iter().any(|found| found.action == Action::Block);
         let changes = (self.saves && !stopped).then(|| {
-            let scripts = [judgement.declared.as_ref(), judgement.script.as_ref()];
-            let softened = self.softens && judgement.may_be_softened();
+            let scripts = [result.declared.as_ref(), result.script.as_ref()];
+            let softened = self.softens && result.may_be_softened();
             changes_of(call, scripts, softened, world.look().as_deref())
         });
-        (judgement.into_verdict(), changes.flatten())
+        (result.into_verdict(), changes.flatten())
     }
 
     /// Judges a call and says how.
     pub fn explain(&self, call: &Call, world: &mut dyn GuardHost) -> Explanation {
-        let mut judgement = self.evaluate(call, world, true);
-        let considered = std::mem::take(&mut judgement.considered).into_iter().map(Trial::into_considered).collect();
-        Explanation { script: judgement.script.take(), verdict: judgement.into_verdict(), considered }
+        let mut result = self.evaluate(call, world, true);
+        let considered = std::mem::take(&mut result.considered).into_iter().map(Trial::into_rule_trial).collect();
+        Explanation { script: result.script.take(), verdict: result.into_verdict(), considered }
     }
 
     /// What is found on a call, the weightiest first.
-    pub(crate) fn found(&self, call: &Call, world: &mut dyn GuardHost) -> Vec<Found> {
+    pub(crate) fn found(&self, call: &Call, world: &mut dyn GuardHost) -> Vec<RuleMatch> {
         self.evaluate(call, world, false).found
     }
 
-    fn evaluate(&self, call: &Call, world: &mut dyn GuardHost, explains: bool) -> Judgement {
+    fn evaluate(&self, call: &Call, world: &mut dyn GuardHost, explains: bool) -> EvaluationResult {
         // Facts that do not know the place itself speak of another machine.
         let here = absolute("", &call.cwd);
         let look = world.look().filter(|look| look.look(&here) == Presence::Folder);
@@ -237,7 +237,7 @@ struct Evaluation<'a> {
     map: &'a Map<'a>,
     real_map: &'a OnceCell<Option<RealMap>>,
     touched: Vec<Touched>,
-    findings: Vec<Found>,
+    findings: Vec<RuleMatch>,
     /// How often something was found, be it for the first time or again.
     found: usize,
     considered: Option<Vec<Trial>>,
@@ -287,8 +287,8 @@ impl Outcome {
     }
 }
 
-/// What came of judging the first of several commands that are the same.
-struct Judged<'a> {
+/// The outcomes of the first of several commands that are the same, for the others.
+struct CachedOutcomes<'a> {
     /// Of the rules that were tried, those that may come to something else on the others.
     rules: Vec<(&'a Rule, Outcome)>,
     /// Of what is judged besides.
@@ -320,7 +320,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Adds what a rule found: to what the same rule found before, if it did.
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: RuleMatch) {
         self.found += 1;
         if found.may_be_lifted && self.guard.lifts(&found.rule) {
             return;
@@ -389,16 +389,16 @@ impl<'a> Evaluation<'a> {
     /// Judges each command that may run by itself. Of those that are the same the first is judged, and the others as far as
     /// something else may come of it there.
     fn each(&mut self, script: &Script, subjects: &[MatchInput<'_>], field: &Field, world: &mut dyn GuardHost) {
-        let mut known: FxHashMap<usize, Judged<'a>> = FxHashMap::default();
+        let mut known: FxHashMap<usize, CachedOutcomes<'a>> = FxHashMap::default();
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             // Who wants to know which rules were tried is told so of each command.
             match known.get_mut(&subject.first).filter(|_| self.considered.is_none()) {
-                Some(judged) => self.again(judged, subject, script, field, world),
+                Some(cached) => self.again(cached, subject, script, field, world),
                 None => {
                     let rules = self.rules(subject, field, world);
                     let rest = self.rest(subject, script, field, world);
                     let starts = FxHashSet::from_iter([subject.command.span.start]);
-                    known.insert(subject.first, Judged { rules, rest, starts });
+                    known.insert(subject.first, CachedOutcomes { rules, rest, starts });
                 }
             }
         }
@@ -407,7 +407,7 @@ impl<'a> Evaluation<'a> {
     /// Judges a command of which the first one that is the same was judged.
     fn again(
         &mut self,
-        judged: &mut Judged<'a>,
+        cached: &mut CachedOutcomes<'a>,
         subject: &MatchInput<'_>,
         script: &Script,
         field: &Field,
@@ -416,15 +416,15 @@ impl<'a> Evaluation<'a> {
         let (command, first) = (subject.command, &script.commands[subject.first]);
         let difference = Difference {
             place: command.span.start != first.span.start,
-            new_place: judged.starts.insert(command.span.start),
+            new_place: cached.starts.insert(command.span.start),
             variables: !command.env.is_same(&first.env),
         };
-        for (rule, outcome) in judged.rules.iter().copied() {
+        for (rule, outcome) in cached.rules.iter().copied() {
             if outcome.may_differ(difference) {
                 self.rule(rule, subject, field, world);
             }
         }
-        if judged.rest.may_differ(difference) {
+        if cached.rest.may_differ(difference) {
             self.rest(subject, script, field, world);
         }
     }
@@ -483,7 +483,7 @@ impl<'a> Evaluation<'a> {
             };
             if found.action != Action::Note && counts && !self.has(&found.rule) {
                 let reason = format!("if the unset variables are empty: {}", found.reason);
-                self.add(Found { action: Action::Ask, reason, ..found });
+                self.add(RuleMatch { action: Action::Ask, reason, ..found });
             }
         }
     }
@@ -506,7 +506,7 @@ impl<'a> Evaluation<'a> {
         script: &Script,
         world: &mut dyn GuardHost,
         look: Option<&dyn FileOracle>,
-    ) -> Vec<Found> {
+    ) -> Vec<RuleMatch> {
         let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
         let touched = std::mem::take(&mut self.touched);
         self.command(field, script, world, look);
@@ -543,14 +543,14 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn end(mut self, declared: Option<Script>, script: Option<Script>) -> Judgement {
+    fn end(mut self, declared: Option<Script>, script: Option<Script>) -> EvaluationResult {
         self.overridden();
         if self.call.paths_only {
             self.findings.retain(|found| matches!(found.rule, RuleId::Path { .. }));
         }
         self.findings.sort_by_key(|found| (std::cmp::Reverse(found.action), found.severity));
         let considered = self.considered.unwrap_or_default();
-        Judgement { found: self.findings, memory: self.memory, declared, script, considered }
+        EvaluationResult { found: self.findings, memory: self.memory, declared, script, considered }
     }
 }
 

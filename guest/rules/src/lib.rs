@@ -29,14 +29,14 @@
 //! | `path_zone` | where a path lies: workspace, account, system | links |
 //! | `worktree` | where a worktree of git begins, and of which repository it is | what git says of it |
 //! | `worked_repositories` | the repositories besides the workspace in which a person works | what may be done there |
-//! | `search` | the names that `find` picks | what it does to them |
+//! | `find_expression` | the names that `find` picks | what it does to them |
 //! | `path_query` | a path as path rules are asked about it | the rules |
 //! | `agent_folders` | what is in agents' folders and is none of what they go by | what may be done to it |
 //! | `path_rule` | one path rule, and which paths it covers | what happens to the path |
 //! | `path_index`, `path_rules` | which of very many a path falls under; lists of them | one rule |
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
-//! | `key_use` | secrets that a program is given to use, and not to show | which files are secrets |
-//! | `test_data` | which databases are those of a test on this machine | what happens to them |
+//! | `credential_use` | secrets that a program is given to use, and not to show | which files are secrets |
+//! | `test_databases` | which databases are those of a test on this machine | what happens to them |
 //! | `rule` | what a rule on commands or fields is | where it comes from |
 //! | `observer` | what an observer watches, and which events it writes | what it sees |
 //! | `read` | rule files to rules; a rule that is wrong drops alone and is reported | trying them |
@@ -58,16 +58,17 @@ pub mod call;
 pub mod changes;
 mod check;
 pub mod command_json;
+mod credential_use;
 mod declared;
 mod events;
 pub mod extensions;
 pub mod facts;
 mod fields;
+mod find_expression;
 mod flow;
 mod glob;
 mod invocation;
 mod judge;
-mod key_use;
 mod lint;
 mod matching;
 mod mismatch;
@@ -88,9 +89,8 @@ mod read;
 mod rule;
 mod rule_id;
 mod rules;
-mod search;
 mod severity;
-mod test_data;
+mod test_databases;
 mod view;
 mod when;
 mod wildcard;
@@ -102,7 +102,7 @@ pub mod yaml;
 
 pub use check::{Failed, Tested};
 pub use events::Entry;
-pub use judge::{Considered, Explanation};
+pub use judge::{Explanation, RuleTrial};
 pub use observer::Watching;
 pub use overrides::reason as override_reason;
 pub use problem::Problem;

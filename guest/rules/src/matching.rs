@@ -12,9 +12,9 @@ use toolgate_shell::{
     Value, Why, Word,
 };
 
+use super::credential_use::is_no_disclosure;
 use super::glob::{in_plain_words, known_part};
-use super::invocation::{Given, Grammars, Invocation, Operand};
-use super::key_use::is_no_disclosure;
+use super::invocation::{Grammars, Invocation, Operand, ParsedOption};
 use super::mismatch::Mismatch;
 use super::nesting::Nesting;
 use super::path_rule::{Around, as_glob};
@@ -23,9 +23,9 @@ use super::path_zone::{Map, PathZone, RealMap, finds_repository, is_elsewhere, i
 use super::pattern::{Pattern, Tried};
 use super::rule::{Assigns, CommandMatcher, EffectMatch, Flag, Rule};
 use super::wildcard::fits;
-use super::worked_repositories::{Asked, WorkedRepositories};
+use super::worked_repositories::{RepositoryQuery, WorkedRepositories};
 use super::worktree::RepositoryLocation;
-use super::{agent_folders, search, test_data};
+use super::{agent_folders, find_expression, test_databases};
 use crate::call::{Field, Memory};
 
 /// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
@@ -99,7 +99,7 @@ pub(crate) struct ScriptContext<'a> {
 struct Common {
     neighbours: OnceCell<Neighbours>,
     nesting: OnceCell<Nesting>,
-    made: OnceCell<Made>,
+    made: OnceCell<CreatedPaths>,
     repositories: WorkedRepositories,
     /// Whether a command works on a path that is not known.
     unknown: OnceCell<bool>,
@@ -139,13 +139,13 @@ impl<'a> ScriptContext<'a> {
         ScriptContext { earlier: Some(earlier), ..self }
     }
 
-    /// What is asked about repositories besides the workspace; `None` if nobody knows of files.
-    fn asked(&self) -> Option<Asked<'_>> {
+    /// The query about repositories besides the workspace; `None` if nobody knows of files.
+    fn repository_query(&self) -> Option<RepositoryQuery<'_>> {
         let look = self.look?;
         let known = self.real_map.get_or_init(|| self.map.behind(|path| look.real(path)));
         let map = known.as_ref().map_or_else(|| self.map.plain(), RealMap::as_map);
         let made = self.earlier.map_or(&[][..], |earlier| &earlier.repositories);
-        Some(Asked { script: self.script, map, look, made, is_implied })
+        Some(RepositoryQuery { script: self.script, map, look, made, is_implied })
     }
 
     /// The whole text.
@@ -182,8 +182,8 @@ impl<'a> ScriptContext<'a> {
         self.common.nesting.get_or_init(|| Nesting::of(self.script.commands.iter(), key))
     }
 
-    fn made(&self) -> &Made {
-        self.common.made.get_or_init(|| Made::of(&self.script.commands))
+    fn made(&self) -> &CreatedPaths {
+        self.common.made.get_or_init(|| CreatedPaths::of(&self.script.commands))
     }
 }
 
@@ -238,8 +238,8 @@ impl Neighbours {
     }
 }
 
-/// The files and folders that the commands of a text put somewhere, and the first command that does so.
-struct Made {
+/// The paths that the commands of a text create, move or link to, and the first command that does so.
+struct CreatedPaths {
     /// Those that are made, as they are written.
     made: FxHashMap<String, usize>,
     /// Those that are moved or linked.
@@ -248,9 +248,9 @@ struct Made {
     anywhere: Option<usize>,
 }
 
-impl Made {
+impl CreatedPaths {
     fn of(commands: &[Command]) -> Self {
-        let mut found = Made { made: FxHashMap::default(), put: FxHashMap::default(), anywhere: None };
+        let mut found = CreatedPaths { made: FxHashMap::default(), put: FxHashMap::default(), anywhere: None };
         for (index, command) in commands.iter().enumerate() {
             let moves = command.effects.iter().any(|effect| effect.kind == EffectKind::Move);
             for effect in &command.effects {
@@ -410,7 +410,7 @@ impl<'a> MatchInput<'a> {
     }
 
     fn find_places(&self) -> Rc<[PathZone]> {
-        let names = search::names(self.command);
+        let names = find_expression::names(self.command);
         let place = |effect: &Effect| {
             let written = self.scene.map.of(&effect.path, effect.recursive);
             let narrow = names.as_ref().is_some_and(|names| !names.is_empty());
@@ -550,7 +550,8 @@ impl<'a> MatchInput<'a> {
         let any_splits = || *self.scene.common.splits.get_or_init(|| self.script().commands.iter().any(splits));
         finder.filter(|_| !any_splits()).is_some_and(|finder| {
             let starts = || finder.effects.iter().filter(|effect| effect.kind == EffectKind::Read);
-            search::names(finder).is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
+            find_expression::names(finder)
+                .is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
                 && finder.words.iter().all(|word| word.known().is_some() && !prints(word))
                 && starts().count() > 0
                 && starts().all(|effect| inside(self.scene.map.of(&effect.path, true)))
@@ -601,10 +602,10 @@ impl<'a> MatchInput<'a> {
         {
             return None;
         }
-        let asked = self.scene.asked()?;
+        let query = self.scene.repository_query()?;
         // It goes by what the whole text does.
         self.reaches(DependsOn::Text);
-        self.scene.common.repositories.place(&asked, self.command, effect, narrow)
+        self.scene.common.repositories.place(&query, self.command, effect, narrow)
     }
 
     /// Where a path lies.
@@ -623,7 +624,7 @@ impl<'a> MatchInput<'a> {
     /// Whether a path is the top of a worktree beside the workspace, of the same repository.
     pub(crate) fn is_own_tree(&self, path: &str) -> bool {
         self.reaches(DependsOn::Text);
-        self.scene.asked().is_some_and(|asked| self.scene.common.repositories.is_own_tree(&asked, path))
+        self.scene.repository_query().is_some_and(|query| self.scene.common.repositories.is_own_tree(&query, path))
     }
 
     /// The commands before it without which it does not run, as `&&` stands between them, the nearest first.
@@ -910,7 +911,7 @@ impl<'a> MatchInput<'a> {
         }
         if what.unless_test {
             self.reaches(DependsOn::Variables);
-            if test_data::is_meant(self.command, found, self.scene.map) {
+            if test_databases::is_meant(self.command, found, self.scene.map) {
                 return Err(Mismatch::TestData);
             }
         }
@@ -1310,7 +1311,7 @@ fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag], end: usize) ->
         };
         let taken_back = || {
             // The last one of a name counts.
-            let again = |later: &Given<'_>| is_long && found.is(later, &flag.name);
+            let again = |later: &ParsedOption<'_>| is_long && found.is(later, &flag.name);
             if found.options[at + 1..].iter().any(again) {
                 return true;
             }

@@ -339,8 +339,12 @@ impl Guard {
                 rule.when.iter().for_each(|when| asks_others(when, &mut asked));
                 for asked in asked {
                     let (kind, name, there) = match asked {
-                        Asked::Tracker(name) => ("tracker", name, name == branch::TRACKER || trackers.contains(&name)),
-                        Asked::Predicate(name) => ("predicate", name, predicates.iter().any(|known| known == name)),
+                        ExtensionRef::Tracker(name) => {
+                            ("tracker", name, name == branch::TRACKER || trackers.contains(&name))
+                        }
+                        ExtensionRef::Predicate(name) => {
+                            ("predicate", name, predicates.iter().any(|known| known == name))
+                        }
                     };
                     if !there {
                         let message = format!("no plugin provides the {kind} {name}, so its value is always unknown");
@@ -559,18 +563,18 @@ impl Guard {
     }
 }
 
-/// What a condition asks another component for, by its name.
-enum Asked<'a> {
+/// A reference from a condition to what another component provides, by its name.
+enum ExtensionRef<'a> {
     Tracker(&'a str),
     Predicate(&'a str),
 }
 
 /// The trackers and predicates of other components that conditions ask for.
-fn asks_others<'a>(when: &'a Conditions, asked: &mut Vec<Asked<'a>>) {
+fn asks_others<'a>(when: &'a Conditions, asked: &mut Vec<ExtensionRef<'a>>) {
     for condition in &when.conditions {
         match condition {
-            Condition::Tracker(name, _) => asked.push(Asked::Tracker(name)),
-            Condition::Predicate(name, _) => asked.push(Asked::Predicate(name)),
+            Condition::Tracker(name, _) => asked.push(ExtensionRef::Tracker(name)),
+            Condition::Predicate(name, _) => asked.push(ExtensionRef::Predicate(name)),
             Condition::Not(when) => asks_others(when, asked),
             _ => {}
         }

@@ -22,8 +22,9 @@ const SHARED: &[&str] = &["/var/www", "/srv", "/private/var/www", "/Volumes"];
 /// Folders of a hidden folder in which agents make worktrees: `~/.codex/worktrees/ID/REPO`.
 const WORKTREES: &[&str] = &["worktrees", "worktree"];
 
-/// What is asked about a text: the places with links resolved, and the repositories that the session has made.
-pub(crate) struct Asked<'a> {
+/// A query about the repositories of a text: the places with links resolved, and the repositories that the session has
+/// made.
+pub(crate) struct RepositoryQuery<'a> {
     pub(crate) script: &'a Script,
     pub(crate) map: Map<'a>,
     pub(crate) look: &'a dyn FileOracle,
@@ -48,36 +49,36 @@ impl WorkedRepositories {
     /// it is in none. `narrow`: only some of the files of its folder are meant, so that it may be the top.
     pub(crate) fn place(
         &self,
-        asked: &Asked<'_>,
+        query: &RepositoryQuery<'_>,
         command: &Command,
         effect: &Effect,
         narrow: bool,
     ) -> Option<PathZone> {
-        let path = self.real(asked, effect, narrow)?;
-        let place = asked.map.of(&path, effect.recursive);
+        let path = self.real(query, effect, narrow)?;
+        let place = query.map.of(&path, effect.recursive);
         if !is_elsewhere(place) {
             // Links lead to the workspace.
             return inside(place);
         }
-        let tree = self.around(folder_of(&path, narrow), asked.look)?;
-        if !may_be_worked_in(&tree, &asked.map) || self.is_made(asked, &tree.root) {
+        let tree = self.around(folder_of(&path, narrow), query.look)?;
+        if !may_be_worked_in(&tree, &query.map) || self.is_made(query, &tree.root) {
             return None;
         }
-        let is_own = self.is_own(asked, &tree);
-        let one = || is_own || self.others(asked).len() <= 1;
-        let zone = || Map::new(&tree.root, asked.map.home()).of(&path, effect.recursive);
-        if is_own || self.works_in(asked, command, &tree) {
+        let is_own = self.is_own(query, &tree);
+        let one = || is_own || self.others(query).len() <= 1;
+        let zone = || Map::new(&tree.root, query.map.home()).of(&path, effect.recursive);
+        if is_own || self.works_in(query, command, &tree) {
             // Whoever was started in one repository and removes folders of another may be in the wrong one.
             let within = path.text().strip_prefix(tree.root.as_str()).unwrap_or_default();
             let again = || within.split('/').any(is_product);
-            let strays = !is_own && asked.map.workspace().is_some() && sweeps(effect) && !again();
+            let strays = !is_own && query.map.workspace().is_some() && sweeps(effect) && !again();
             return Some(zone()).filter(|_| one() && !strays);
         }
         // What a build makes again is so wherever one stands; a file tool, which writes, stands nowhere.
         let again =
             || matches!(path, Value::Known(_)) && is_product(path.text().rsplit('/').next().unwrap_or_default());
         match zone() {
-            place if asked.map.workspace().is_some() || !one() || place == PathZone::Repository => None,
+            place if query.map.workspace().is_some() || !one() || place == PathZone::Repository => None,
             place if command.words.is_empty() && command.redirects.is_empty() && !removes(effect) => Some(place),
             _ if again() => Some(PathZone::Product),
             _ => None,
@@ -85,24 +86,24 @@ impl WorkedRepositories {
     }
 
     /// Whether a path is the top of a worktree that belongs to the workspace's repository.
-    pub(crate) fn is_own_tree(&self, asked: &Asked<'_>, path: &str) -> bool {
-        let real = asked.look.real(path).unwrap_or_else(|| path.to_owned());
-        let tree = self.around(&real, asked.look);
-        tree.is_some_and(|tree| tree.linked && tree.root == real && self.is_own(asked, &tree))
+    pub(crate) fn is_own_tree(&self, query: &RepositoryQuery<'_>, path: &str) -> bool {
+        let real = query.look.real(path).unwrap_or_else(|| path.to_owned());
+        let tree = self.around(&real, query.look);
+        tree.is_some_and(|tree| tree.linked && tree.root == real && self.is_own(query, &tree))
     }
 
     /// The effect's path with the links resolved that it goes through. What the text itself puts there is not known.
-    fn real(&self, asked: &Asked<'_>, effect: &Effect, narrow: bool) -> Option<Value> {
+    fn real(&self, query: &RepositoryQuery<'_>, effect: &Effect, narrow: bool) -> Option<Value> {
         let text = effect.path.text();
         // A link is removed or made itself; what is written goes to where it leads.
         let itself =
             matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link) && !text.ends_with('/');
         let is_whole = matches!(effect.path, Value::Known(_)) && !itself;
         let known = if is_whole && text.starts_with('/') { text } else { folder_of(&effect.path, narrow) };
-        if known.is_empty() || self.puts(asked, known) {
+        if known.is_empty() || self.puts(query, known) {
             return None;
         }
-        let real = asked.look.real(known)?;
+        let real = query.look.real(known)?;
         let text = format!("{real}{}", text.get(known.len()..)?);
         Some(match &effect.path {
             Value::Known(_) => Value::Known(text),
@@ -112,7 +113,7 @@ impl WorkedRepositories {
     }
 
     /// Whether the text puts a link or something else in the place of this folder, or of one above it.
-    fn puts(&self, asked: &Asked<'_>, folder: &str) -> bool {
+    fn puts(&self, query: &RepositoryQuery<'_>, folder: &str) -> bool {
         let below = |path: &str| folder.strip_prefix(path);
         let puts = |effect: &Effect| match effect.path.known() {
             Some(path) => below(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
@@ -120,7 +121,7 @@ impl WorkedRepositories {
             None => below(known_part(effect.path.text()).1).is_some_and(|rest| rest.starts_with('/')),
         };
         let put = |effect: &Effect| matches!(effect.kind, EffectKind::Move | EffectKind::Link) && puts(effect);
-        let mut commands = asked.script.commands.iter().filter(|command| command.runs != Runs::Never);
+        let mut commands = query.script.commands.iter().filter(|command| command.runs != Runs::Never);
         commands.any(|command| command.effects.iter().any(put))
     }
 
@@ -134,44 +135,44 @@ impl WorkedRepositories {
     }
 
     /// Whether it is a worktree of the repository that the workspace lies in.
-    fn is_own(&self, asked: &Asked<'_>, tree: &Worktree) -> bool {
-        let own = || asked.map.workspace().and_then(|workspace| self.around(workspace, asked.look));
+    fn is_own(&self, query: &RepositoryQuery<'_>, tree: &Worktree) -> bool {
+        let own = || query.map.workspace().and_then(|workspace| self.around(workspace, query.look));
         let own = self
             .own
-            .get_or_init(|| own().filter(|own| may_be_worked_in(own, &asked.map) || asked.map.holds(&own.root)));
+            .get_or_init(|| own().filter(|own| may_be_worked_in(own, &query.map) || query.map.holds(&own.root)));
         own.as_ref().is_some_and(|own| own.repository == tree.repository)
     }
 
     /// Whether a command runs in this worktree, or in another one of the same repository.
-    fn works_in(&self, asked: &Asked<'_>, command: &Command, tree: &Worktree) -> bool {
+    fn works_in(&self, query: &RepositoryQuery<'_>, command: &Command, tree: &Worktree) -> bool {
         let cwd = command.cwd.as_deref().filter(|_| !command.other_folders && !command.elsewhere);
-        let cwd = cwd.filter(|cwd| !self.puts(asked, cwd)).and_then(|cwd| asked.look.real(cwd));
-        let here = cwd.and_then(|cwd| self.around(&cwd, asked.look));
+        let cwd = cwd.filter(|cwd| !self.puts(query, cwd)).and_then(|cwd| query.look.real(cwd));
+        let here = cwd.and_then(|cwd| self.around(&cwd, query.look));
         here.is_some_and(|here| {
-            here.root == tree.root || here.repository == tree.repository && may_be_worked_in(&here, &asked.map)
+            here.root == tree.root || here.repository == tree.repository && may_be_worked_in(&here, &query.map)
         })
     }
 
     /// Several repositories at once are no place to work in.
-    fn others(&self, asked: &Asked<'_>) -> &BTreeSet<String> {
+    fn others(&self, query: &RepositoryQuery<'_>) -> &BTreeSet<String> {
         self.others.get_or_init(|| {
             let commands =
-                asked.script.commands.iter().filter(|command| command.runs != Runs::Never && !command.elsewhere);
+                query.script.commands.iter().filter(|command| command.runs != Runs::Never && !command.elsewhere);
             let effects = commands.flat_map(|command| command.effects.iter().map(move |effect| (command, effect)));
-            let changed = effects.filter(|(command, effect)| changes(effect) && !(asked.is_implied)(command, effect));
+            let changed = effects.filter(|(command, effect)| changes(effect) && !(query.is_implied)(command, effect));
             let trees = changed.filter_map(|(_, effect)| {
                 let folder = Some(folder_of(&effect.path, false)).filter(|folder| !folder.is_empty())?;
-                let outside = is_elsewhere(asked.map.of(&effect.path, effect.recursive));
-                self.around(&asked.look.real(folder).filter(|_| outside)?, asked.look)
+                let outside = is_elsewhere(query.map.of(&effect.path, effect.recursive));
+                self.around(&query.look.real(folder).filter(|_| outside)?, query.look)
             });
-            trees.filter(|tree| !self.is_own(asked, tree)).map(|tree| tree.repository).collect()
+            trees.filter(|tree| !self.is_own(query, tree)).map(|tree| tree.repository).collect()
         })
     }
 
     /// Whether the session has made this folder a repository: what is in it was there before.
-    fn is_made(&self, asked: &Asked<'_>, root: &str) -> bool {
-        let own = self.made.get_or_init(|| made(asked.script, asked.look, asked.is_implied));
-        let mut all = asked.made.iter().chain(own);
+    fn is_made(&self, query: &RepositoryQuery<'_>, root: &str) -> bool {
+        let own = self.made.get_or_init(|| made(query.script, query.look, query.is_implied));
+        let mut all = query.made.iter().chain(own);
         all.any(|made| made == root || made == Memory::ANYWHERE)
     }
 }

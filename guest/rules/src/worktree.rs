@@ -20,12 +20,12 @@ pub(crate) struct Worktree {
     pub(crate) linked: bool,
 }
 
-/// What stands for a repository's own files in a folder: `.git` itself, or what a file of that name says.
-enum Own {
-    Here,
+/// What `.git` in a folder is: the repository's own files, or a file that says where they are.
+enum DotGit {
+    Folder,
     Linked(String),
     /// A submodule's, which are among those of the repository around it, whose top this is.
-    Around(String),
+    Submodule(String),
 }
 
 impl Worktree {
@@ -33,10 +33,10 @@ impl Worktree {
     pub(crate) fn around(folder: &str, look: &dyn FileOracle) -> Option<Self> {
         let mut root = top(folder, look)?;
         for _ in 0..NESTED {
-            match own(&root, look)? {
-                Own::Here => return Some(Worktree { repository: absolute(".git", &root), root, linked: false }),
-                Own::Linked(repository) => return Some(Worktree { root, repository, linked: true }),
-                Own::Around(outer) => root = top(&outer, look).filter(|top| *top == outer)?,
+            match dot_git(&root, look)? {
+                DotGit::Folder => return Some(Worktree { repository: absolute(".git", &root), root, linked: false }),
+                DotGit::Linked(repository) => return Some(Worktree { root, repository, linked: true }),
+                DotGit::Submodule(outer) => root = top(&outer, look).filter(|top| *top == outer)?,
             }
         }
         None
@@ -146,18 +146,18 @@ pub(crate) fn says_elsewhere(folder: &str, look: &dyn FileOracle) -> bool {
 
 /// What a folder with `.git` says of its repository. A file of that name is believed only where the repository says the same, as
 /// whoever writes such a file would otherwise have any folder for a worktree; so is no link.
-fn own(root: &str, look: &dyn FileOracle) -> Option<Own> {
+fn dot_git(root: &str, look: &dyn FileOracle) -> Option<DotGit> {
     let here = absolute(".git", root);
     if look.look(&here) == Presence::Folder {
-        return look.real(&here).is_none_or(|real| real == here).then_some(Own::Here);
+        return look.real(&here).is_none_or(|real| real == here).then_some(DotGit::Folder);
     }
     let text = look.script(&here)?;
     let named = absolute(text.strip_prefix("gitdir:")?.trim(), root);
     if let Some((outer, _)) = named.split_once("/.git/modules/") {
-        return root.strip_prefix(outer)?.starts_with('/').then(|| Own::Around(outer.to_owned()));
+        return root.strip_prefix(outer)?.starts_with('/').then(|| DotGit::Submodule(outer.to_owned()));
     }
     let (repository, name) = named.rsplit_once("/worktrees/")?;
     let back = absolute(look.script(&absolute("gitdir", &named))?.trim(), &named);
     let is_same = back == here || look.real(&back).is_some_and(|real| real == here);
-    (is_same && !name.contains('/')).then(|| Own::Linked(repository.to_owned()))
+    (is_same && !name.contains('/')).then(|| DotGit::Linked(repository.to_owned()))
 }

@@ -323,7 +323,11 @@ fn hostile_texts_get_an_answer() {
     let deep = |open: &str, close: &str, count: usize| format!("{}rm -rf /{}", open.repeat(count), close.repeat(count));
     let cases = [
         ("a long text", "x ".repeat(2 << 20), Some(Action::Ask)),
-        ("a long text with a deed at its end", format!("{}; rm -rf /", "x ".repeat(300_000)), Some(Action::Block)),
+        (
+            "a long text with a harmful command at its end",
+            format!("{}; rm -rf /", "x ".repeat(300_000)),
+            Some(Action::Block),
+        ),
         ("deep subshells", deep("( ", " )", 5_000), Some(Action::Block)),
         ("deep substitutions", deep("$(", ")", 2_000), Some(Action::Block)),
         ("as deep as is parsed", deep("( ", " )", 40), Some(Action::Block)),

@@ -22,8 +22,8 @@ const MAX_EFFECTS: usize = 4096;
 /// If more parts than this are not read, it does not matter what they name.
 const MOST_SKIPPED: usize = 64;
 
-/// A function, where the script makes it.
-pub(super) struct Made {
+/// The definition of a function.
+pub(super) struct FunctionDefinition {
     pub(super) function: Rc<Function>,
     pub(super) called: bool,
 }
@@ -82,7 +82,7 @@ pub(super) struct Evaluator {
     pub(super) budget: usize,
     /// How many tokens may still be looked at ahead of their evaluation.
     pub(super) steps: usize,
-    pub(super) functions: Vec<Made>,
+    pub(super) functions: Vec<FunctionDefinition>,
     /// Functions by where they stand.
     pub(super) places: HashMap<(usize, usize), usize>,
     pub(super) frames: Vec<Frame>,

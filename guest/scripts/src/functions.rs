@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Language;
 use super::arguments::{Arg, Args};
 use super::cursor::{Cursor, default_at, split};
-use super::evaluator::{DEEPEST, Evaluator, Frame, Made};
+use super::evaluator::{DEEPEST, Evaluator, Frame, FunctionDefinition};
 use super::tokens::Kind;
 use super::value::{Function, HOLE, Value};
 
@@ -118,7 +118,7 @@ impl Evaluator {
         let function = Rc::new(Function { parameters, tokens: c.tokens.clone(), body, captured });
         if let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(place) {
             entry.insert(self.functions.len());
-            self.functions.push(Made { function: function.clone(), called: false });
+            self.functions.push(FunctionDefinition { function: function.clone(), called: false });
         }
         Value::Function(function)
     }

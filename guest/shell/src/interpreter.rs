@@ -10,7 +10,7 @@
 //! | `files` | what the text has made of files | which command did it |
 //! | `alternatives` | pipelines that are run several ways: values, `echo`, bash or zsh | how a variable comes to have several |
 //! | `control` | lists, branches, loops, functions | what one command does |
-//! | `ends` | how a part of the text may end | which way control goes then |
+//! | `control_exits` | how a part of the text may end | which way control goes then |
 //! | `node_id` | parts of a tree, told apart | |
 //! | `simple`, `aliases` | one simple command: its words, what it is; what it is by an alias | what it runs inside |
 //! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
@@ -18,7 +18,7 @@
 //! | `nested` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `script_effects` | programs in other languages | reading those |
 //! | `foreign` | texts for shells outside the Bourne family that bash reads alike | what their words mean |
-//! | `loads` | files of the session that programs load besides their scripts: by options, by their names | the project's own files |
+//! | `loaded_files` | files of the session that programs load besides their scripts: by options, by their names | the project's own files |
 //! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
 //! | `compile` | what is compiled or run of sources that the text wrote | what they do |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
@@ -26,21 +26,22 @@
 //! | `dialect` | which shell reads the text at hand | what it reads otherwise |
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
-//! | `places` | which file a path leads to | whether it is there |
+//! | `path_resolution` | which file a path leads to | whether it is there |
 //! | `partial_paths` | what the text wrote to files whose path is known in part | anything that is certain |
 //! | `builtin_names` | which commands are the shell's own | what they do |
 //! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
-//! | `pieces`, `arguments` | the parts of a word that is being put together; words as arguments | where they come from |
+//! | `word_fragments`, `arguments` | the parts of a word that is being put together; words as arguments | where they come from |
 //! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
 //! | `git_aliases` | what an alias of git stands for | git's own subcommands |
-//! | `surroundings` | what scripts in other languages read | what they do |
-//! | `stored` | what files hold from which a command takes its words | scripts that are run |
+//! | `script_context` | what scripts in other languages read | what they do |
+//! | `argument_files` | what files hold from which a command takes its words | scripts that are run |
 //! | `filters` | which lines and fields of a text a filter prints, roughly | what is certain |
 //! | `output` | what plain programs print, from what they are given | running them |
 
 mod aliases;
 mod alternatives;
+mod argument_files;
 mod arguments;
 mod assign;
 mod braces;
@@ -48,11 +49,11 @@ mod builtin;
 mod builtin_names;
 mod compile;
 mod control;
+mod control_exits;
 mod declare;
 mod dedup;
 mod dialect;
 mod emit;
-mod ends;
 mod environment;
 mod expand;
 mod files;
@@ -60,26 +61,25 @@ mod filters;
 mod foreign;
 mod git_aliases;
 mod lines;
-mod loads;
+mod loaded_files;
 mod nested;
 mod node_id;
 mod output;
 mod parameter;
 mod partial_paths;
-mod pieces;
-mod places;
+mod path_resolution;
 mod project;
 mod redirect;
 mod regex;
+mod script_context;
 mod script_effects;
 mod simple;
 mod state;
 mod statements;
-mod stored;
-mod surroundings;
 mod table;
 mod test;
 mod traps;
+mod word_fragments;
 mod zsh;
 
 pub use self::builtin_names::runs_in_shell;
@@ -95,7 +95,7 @@ use crate::scan;
 use crate::tracker::Trackers;
 use dialect::Dialect;
 use node_id::NodeId;
-use partial_paths::Alike;
+use partial_paths::PartialPathWrites;
 use state::{Input, ShellState};
 use toolgate_shell_syntax::syntax::{self, Base};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
@@ -143,9 +143,12 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
     }
     crate::effect::resolve_reopened(&mut interpreter.commands);
     match interpreter.failure {
-        None => {
-            Script { commands: interpreter.commands, comments, written: interpreter.alike.scripts, ..Script::default() }
-        }
+        None => Script {
+            commands: interpreter.commands,
+            comments,
+            written: interpreter.partial_path_writes.scripts,
+            ..Script::default()
+        },
         Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why), ..Script::default() },
     }
 }
@@ -322,7 +325,7 @@ struct Interpreter<'f> {
     unread: bool,
     /// Whether it runs a file that was there before.
     runs_stored: bool,
-    alike: Alike,
+    partial_path_writes: PartialPathWrites,
 }
 
 impl<'f> Interpreter<'f> {
@@ -369,7 +372,7 @@ impl<'f> Interpreter<'f> {
             loaded: Vec::new(),
             unread: false,
             runs_stored: false,
-            alike: Alike::default(),
+            partial_path_writes: PartialPathWrites::default(),
         }
     }
 

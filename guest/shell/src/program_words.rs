@@ -18,12 +18,13 @@ use crate::wrapper::cut;
 /// ```
 #[derive(Default)]
 pub struct ProgramWords {
-    options: Vec<Given>,
+    options: Vec<ParsedOption>,
     /// What is no option, in order.
     pub operands: Vec<Operand>,
 }
 
-struct Given {
+/// An option as it was read from the words.
+struct ParsedOption {
     /// As it is written, without dashes.
     name: String,
     /// None where no spec lists it.
@@ -31,7 +32,7 @@ struct Given {
     value: Option<Word>,
 }
 
-impl Given {
+impl ParsedOption {
     fn is(&self, name: &str) -> bool {
         self.option.map_or(self.name == name, |option| option.is(name))
     }
@@ -127,7 +128,7 @@ impl ProgramWords {
                         attached
                     }
                 };
-                found.options.push(Given { name: part.name.to_owned(), option: part.option, value });
+                found.options.push(ParsedOption { name: part.name.to_owned(), option: part.option, value });
             }
         }
         found
@@ -146,13 +147,13 @@ impl ProgramWords {
 
     /// The values of these options, by any of their names without dashes.
     pub fn values<'a>(&'a self, names: &'a [&'a str]) -> impl Iterator<Item = &'a Word> {
-        let is = |given: &&Given| names.iter().any(|name| given.is(name));
+        let is = |given: &&ParsedOption| names.iter().any(|name| given.is(name));
         self.options.iter().filter(is).filter_map(|given| given.value.as_ref())
     }
 
     /// The folder in which the program is told to work, if it is.
     pub fn folder(&self) -> Option<&Word> {
-        let is_base = |given: &&Given| given.option.is_some_and(|option| option.file == FileUse::Base);
+        let is_base = |given: &&ParsedOption| given.option.is_some_and(|option| option.file == FileUse::Base);
         self.options.iter().rev().find(is_base).and_then(|given| given.value.as_ref())
     }
 

@@ -111,7 +111,7 @@ pub(crate) enum Directory {
     Word(Word),
     /// The home folder of the user it runs as.
     Home,
-    /// The top of git's work tree.
+    /// The top of git's worktree.
     Top,
     /// One that the words do not tell.
     Unknown,

@@ -46,7 +46,8 @@ fn other_language(text: &str) -> Option<&str> {
     let words = text.strip_prefix("#!")?.lines().next()?;
     let mut words = words.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     let program = words.find(|word| *word != "env" && !word.starts_with('-'))?;
-    // Those whose files the guest's shell engine reads (`walk/inner/scripts.rs` there), which the host knows nothing of.
+    // Those whose files the guest's shell engine reads (`interpreter/nested/scripts.rs` there), which the host knows
+    // nothing of.
     let shells = ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "busybox"];
     (!shells.contains(&program)).then_some(program)
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Script, Span, Value, Word};
 
-use super::found::Found;
+use super::rule_match::RuleMatch;
 use super::{Evaluation, Outcome, evidence, native};
 use crate::call::{Evidence, Field, ToolKind};
 use crate::matching::{DependsOn, MatchInput, Purpose, confirmed};
@@ -57,7 +57,7 @@ impl<'a> Evaluation<'a> {
                 evidence.extend(self.written(rule));
                 let places = places(rule, subject);
                 let reason = rule.reason_about(&places);
-                self.add(Found::of(rule, rule.action, reason, evidence));
+                self.add(RuleMatch::of(rule, rule.action, reason, evidence));
             }
             Err(miss) => self.consider(&rule.id, Some(subject.index), Some(&miss)),
         }
@@ -245,7 +245,7 @@ impl<'a> Evaluation<'a> {
                 Some(why) => format!("{why}; this counts as a match ({})", rule.reason_about("")),
                 None => rule.reason_about(""),
             };
-            self.add(Found::of(rule, rule.action, reason, vec![evidence(field, found)]));
+            self.add(RuleMatch::of(rule, rule.action, reason, vec![evidence(field, found)]));
         }
         matches
     }

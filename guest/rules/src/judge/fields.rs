@@ -2,7 +2,7 @@
 
 use toolgate_shell::{Command, Effect, EffectKind, Script, Span, Value, absolute};
 
-use super::found::Found;
+use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Call, Evidence, Field, ToolKind};
 use crate::declared::Declared;
@@ -46,7 +46,7 @@ impl<'a> Evaluation<'a> {
             match self.matches(rule, texts, &subject, world) {
                 Ok(found) => {
                     self.consider(&rule.id, None, None);
-                    self.add(Found::of(rule, rule.action, rule.reason_about(""), found));
+                    self.add(RuleMatch::of(rule, rule.action, rule.reason_about(""), found));
                 }
                 Err(miss) => self.consider(&rule.id, None, Some(&miss)),
             }

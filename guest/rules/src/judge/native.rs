@@ -3,45 +3,45 @@
 //!
 //! | Module | For |
 //! |---|---|
-//! | `carried` | secrets on their way, through variables, pipes and files, from call to call |
-//! | `changed` | folders with changes that no commit has |
+//! | `secret_flow` | secrets on their way, through variables, pipes and files, from call to call |
+//! | `folder_loss` | folders with changes that no commit has |
 //! | `code_secrets` | what code in another language takes from the environment |
-//! | `emptied` | files that are emptied before they are read |
-//! | `listed` | what is done to the files that another command lists or finds |
-//! | `tokens` | tokens that go straight to the host that they are for |
+//! | `self_truncation` | files that are emptied before they are read |
+//! | `search_results` | what is done to the files that another command lists or finds |
+//! | `token_passthrough` | tokens that go straight to the host that they are for |
 //! | `unknown` | which word of a command is not known, and what would make it known |
-//! | `unread` | what is done to files whose names come from a file that was not read |
-//! | `probes` | what looks whether a port of another machine is open, and sends nothing |
+//! | `unread_lists` | what is done to files whose names come from a file that was not read |
+//! | `port_probes` | what looks whether a port of another machine is open, and sends nothing |
 //! | `loops` | loops and functions that call themselves and come to no end |
-//! | `moved` | files that are lost after `mv` moved them |
+//! | `move_loss` | files that are lost after `mv` moved them |
 //! | `registry_token` | tokens that a project's settings of a package manager hold |
-//! | `sent` | secrets of the environment that a command sends to a host that they are not for |
-//! | `shown` | values of the environment that a command shows |
+//! | `secret_exfiltration` | secrets of the environment that a command sends to a host that they are not for |
+//! | `secret_output` | values of the environment that a command shows |
 //! | `uncommitted` | changes in files that a glob or a list names, and that are removed or emptied |
 //! | `untracked` | what git does not hold: data, worktrees, secrets that are added |
 
-mod carried;
-mod changed;
 mod code_secrets;
-mod emptied;
-mod listed;
+mod folder_loss;
 mod loops;
-mod moved;
-mod probes;
+mod move_loss;
+mod port_probes;
 mod registry_token;
-mod sent;
-mod shown;
-mod tokens;
+mod search_results;
+mod secret_exfiltration;
+mod secret_flow;
+mod secret_output;
+mod self_truncation;
+mod token_passthrough;
 mod uncommitted;
 mod unknown;
-mod unread;
+mod unread_lists;
 mod untracked;
 
 use rustc_hash::FxHashSet;
 use toolgate_shell::{Effect, EffectKind, FileOracle, Runs, Script, Span, Value, Why};
 
-use super::found::Found;
-use super::{Evaluation, evidence, git_recoverable, hook_files, refs, worktrees};
+use super::rule_match::RuleMatch;
+use super::{Evaluation, evidence, git_recoverable, git_sequences, hook_files, worktrees};
 use crate::call::{Action, Evidence, Field, Memory, Source};
 use crate::matching::{DependsOn, MatchInput, ScriptContext, is_implied};
 use crate::mismatch::Mismatch;
@@ -62,32 +62,32 @@ pub(super) fn agrees(
     // It goes by what stands around a command, and by what git says.
     subject.reaches(DependsOn::Text);
     match native {
-        NativeRule::StashElsewhere if !refs::is_of_other_repository(subject) => Err(Mismatch::Code),
+        NativeRule::StashElsewhere if !git_sequences::is_of_other_repository(subject) => Err(Mismatch::Code),
         NativeRule::UnhookedAgent | NativeRule::UnhookedAgentRun if hook_files::is_hooked(subject, world) => {
             Err(Mismatch::Code)
         }
-        NativeRule::DeleteTag if refs::made_here(subject, source) => Err(Mismatch::Code),
-        NativeRule::RemoveChanged if !changed::loses(rule, subject, world) => Err(Mismatch::Held),
-        NativeRule::ReverseShell if probes::is_probe(subject, source) => Err(Mismatch::Code),
+        NativeRule::DeleteTag if git_sequences::made_here(subject, source) => Err(Mismatch::Code),
+        NativeRule::RemoveChanged if !folder_loss::loses(rule, subject, world) => Err(Mismatch::Held),
+        NativeRule::ReverseShell if port_probes::is_probe(subject, source) => Err(Mismatch::Code),
         NativeRule::PrintToken
         | NativeRule::PrintGcloudSecret
         | NativeRule::PrintAzureSecret
         | NativeRule::PrintAwsSecret
-            if tokens::stays_at_home(native, subject) =>
+            if token_passthrough::stays_at_home(native, subject) =>
         {
             Err(Mismatch::Code)
         }
         NativeRule::RegistryToken if !registry_token::is_held(rule, subject, world) => Err(Mismatch::Code),
-        NativeRule::PipedAnswers if !refs::is_answered(subject, source) => Err(Mismatch::Code),
-        NativeRule::DiscardFile if refs::is_redirected(rule, subject) => Err(Mismatch::Code),
+        NativeRule::PipedAnswers if !git_sequences::is_answered(subject, source) => Err(Mismatch::Code),
+        NativeRule::DiscardFile if git_sequences::is_redirected(rule, subject) => Err(Mismatch::Code),
         NativeRule::DiscardPaths | NativeRule::DiscardFile | NativeRule::Restore | NativeRule::RestoreBoth
             if held.hold(subject, source, world) =>
         {
             Err(Mismatch::Held)
         }
-        NativeRule::Abort if refs::begun_here(subject, world) => Err(Mismatch::Code),
-        NativeRule::Amend if refs::is_only_here(subject, world) => Err(Mismatch::Held),
-        NativeRule::RepositoryData if refs::is_others(rule, subject) => Err(Mismatch::Code),
+        NativeRule::Abort if git_sequences::begun_here(subject, world) => Err(Mismatch::Code),
+        NativeRule::Amend if git_sequences::is_only_here(subject, world) => Err(Mismatch::Held),
+        NativeRule::RepositoryData if git_sequences::is_others(rule, subject) => Err(Mismatch::Code),
         NativeRule::RemoveOutside if worktrees::are_spent(rule, subject, world) => Err(Mismatch::Held),
         NativeRule::DeleteBranch | NativeRule::DeleteBranchForce if held.keep(subject, source, world) => {
             Err(Mismatch::Held)
@@ -106,7 +106,7 @@ impl<'a> Evaluation<'a> {
                 NativeRule::Unparsed | NativeRule::OtherShell if !about.is_empty() => rule.with_instead(about),
                 _ => rule.reason_about(about),
             };
-            self.add(Found::of(rule, rule.action, reason, evidence));
+            self.add(RuleMatch::of(rule, rule.action, reason, evidence));
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Evaluation<'a> {
             // The first reason is the one that is kept.
             let about = || Self::about(native, subject, source);
             let reason = if self.has(&rule.id) { String::new() } else { rule.reason_about(&about()) };
-            self.add(Found::of(rule, rule.action.min(most), reason, evidence));
+            self.add(RuleMatch::of(rule, rule.action.min(most), reason, evidence));
         }
         lifted.is_none()
     }

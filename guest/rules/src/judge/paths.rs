@@ -7,14 +7,14 @@ use toolgate_shell::{
     Command, Effect, EffectKind, FileAction, FileOracle, Named, SUBSTITUTION, Script, Value, Why, absolute,
 };
 
-use super::found::Found;
+use super::env_files::{is_variables, shown};
+use super::path_access::{Access, Shown, Touched};
 use super::recursive_reads::read_below;
-use super::touched::{Access, Shown, Touched};
-use super::variables::{is_variables, shown};
+use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence, tilde};
 use crate::agent_folders;
 use crate::call::{Action, Evidence, Field, ToolKind};
-use crate::key_use::{is_tightened, is_used};
+use crate::credential_use::{is_tightened, is_used};
 use crate::matching::{DependsOn, MatchInput, is_implied};
 use crate::native_rule::NativeRule;
 use crate::path_query::PathQuery;
@@ -223,7 +223,7 @@ impl<'a> Evaluation<'a> {
             let path = Covered { touched, real, behind };
             if let Some(action) = self.says(rule, &path, around) {
                 told.push(kind);
-                self.add(Found::of_path(rule, action, path.reason(rule), touched.evidence.clone()));
+                self.add(RuleMatch::of_path(rule, action, path.reason(rule), touched.evidence.clone()));
             }
         }
     }
@@ -346,7 +346,7 @@ impl<'a> Evaluation<'a> {
         };
         let reason = format!("{} contains {}{others}, {becomes}", touched.evidence.text, first.source);
         let action = if touched.possible { Action::Ask } else { Action::Block };
-        self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
+        self.add(RuleMatch::of_path(first, action, reason, touched.evidence.clone()));
     }
 }
 

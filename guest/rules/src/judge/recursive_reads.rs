@@ -6,16 +6,16 @@
 
 use toolgate_shell::{Command, Effect, EffectKind, FileAction, FileOracle, Runs, Span, Value, Word};
 
-use super::found::Found;
-use super::touched::{Access, Below, Touched};
+use super::path_access::{Access, Below, Touched};
+use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
+use crate::find_expression;
 use crate::matching::MatchInput;
 use crate::path_query::PathQuery;
 use crate::path_rule::PathRule;
 use crate::path_zone::PathZone;
 use crate::rule_id::Policy;
-use crate::search;
 
 /// Programs that tell names, sizes and sums of what lies below a folder, and nothing of its content.
 const LISTS: &[&str] = &[
@@ -223,7 +223,7 @@ impl Evaluation<'_> {
             touched.evidence.text, first.source
         );
         let action = if below.leaves && !touched.possible { Action::Block } else { Action::Ask };
-        self.add(Found::of_path(first, action, reason, touched.evidence.clone()));
+        self.add(RuleMatch::of_path(first, action, reason, touched.evidence.clone()));
     }
 }
 
@@ -238,7 +238,7 @@ fn takes_list(subject: &MatchInput<'_>) -> bool {
 /// The globs by which a search picks the files that it prints; none for all of them. `None` if it is no search.
 fn names_found(command: &Command) -> Option<Vec<&str>> {
     match command.program()? {
-        "find" => search::names(command),
+        "find" => find_expression::names(command),
         "fd" | "fdfind" if takes_hidden(command) || command.words.iter().any(is_hidden_flag) => Some(Vec::new()),
         _ => None,
     }

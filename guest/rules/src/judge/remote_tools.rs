@@ -13,7 +13,7 @@ use toolgate_names::{tools, words_of};
 use toolgate_shell::{Command, Script, Span, Word};
 
 use super::Evaluation;
-use super::found::Found;
+use super::rule_match::RuleMatch;
 use crate::call::{Action, Call, Evidence, Field, FileEffects, Memory, ToolKind};
 use crate::matching::ScriptContext;
 use crate::native_rule::NativeRule;
@@ -200,8 +200,8 @@ const SLIGHT: &[&str] = &[
     "webhook",
 ];
 
-/// Longest text that is read for verbs under a key of what a tool is to do.
-const LONGEST_DEED: usize = 64;
+/// Longest text that is read for verbs under a key of the action to take.
+const LONGEST_ACTION: usize = 64;
 
 /// Words in the name of a tool that works on files, which are judged as such where they are here.
 const FILES: &[&str] = &["dir", "directories", "directory", "file", "files", "folder", "folders", "path", "paths"];
@@ -242,7 +242,7 @@ impl Evaluation<'_> {
         };
         let evidence = vec![named(self.call)];
         for found in self.guard.found(&inner, world).into_iter().filter(|found| found.action != Action::Note) {
-            self.add(Found { evidence: evidence.clone(), ..found });
+            self.add(RuleMatch { evidence: evidence.clone(), ..found });
         }
     }
 
@@ -356,16 +356,16 @@ fn loses(tool: &str, words: &[String], call: &Call) -> bool {
     let is_gone = |word: &String| one(word, tools::LOSES) || one(word, ENDS);
     let by_name = own.iter().any(is_gone) || kept && own.iter().any(|word| one(word, TAKES));
     let local = |field: &Field| ["//localhost", "//127."].iter().any(|host| field.value.contains(host));
-    let deed = |field: &Field| {
+    let is_loss = |field: &Field| {
         let first = words_of(&field.value).into_iter().next();
         let key = key_of(&field.name);
         // A command of several words is judged as one.
         let is_verb = || matches!(key.as_str(), "command" | "subcommand") && !field.value.contains(char::is_whitespace);
-        (tools::DEEDS.contains(&key.as_str()) || is_verb())
-            && field.value.len() <= LONGEST_DEED
+        (tools::ACTION_KEYS.contains(&key.as_str()) || is_verb())
+            && field.value.len() <= LONGEST_ACTION
             && first.is_some_and(|word| is_gone(&word))
     };
-    let told = by_name || call.inputs.iter().any(deed) && !call.inputs.iter().any(local);
+    let told = by_name || call.inputs.iter().any(is_loss) && !call.inputs.iter().any(local);
     // What is done to files here has been judged; those of a repository at a forge are named with that.
     let has = |keys: &[&str]| call.inputs.iter().any(|field| keys.contains(&key_of(&field.name).as_str()));
     let named = !call.paths.is_empty() || !call.effects.list.is_empty();

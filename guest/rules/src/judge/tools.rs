@@ -2,7 +2,7 @@
 
 use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Script, Span, Value, absolute};
 
-use super::touched::{Access, Below, Touched};
+use super::path_access::{Access, Below, Touched};
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Evidence, Field, ToolKind};
 use crate::matching::ScriptContext;

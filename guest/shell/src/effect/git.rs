@@ -1,4 +1,4 @@
-//! `git`: what its commands do to the work tree, to `.git` and in the network.
+//! `git`: what its commands do to the worktree, to `.git` and in the network.
 
 use super::options::Arg;
 use super::{EffectKind, Mark, Named, ResolvedPath, Run, script};
@@ -31,7 +31,7 @@ pub(super) fn own(run: &mut Run<'_>, _: &[Arg]) {
     own_of(run, &folder);
 }
 
-/// The same for the repository of this work tree.
+/// The same for the repository of this worktree.
 fn own_of(run: &mut Run<'_>, folder: &ResolvedPath) {
     let place = run.under(folder, &Value::Pattern(".git/**".into()));
     run.add(EffectKind::Write, &place, Mark::possible());
@@ -49,7 +49,7 @@ pub(super) fn hash(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
-/// Any file of the work tree.
+/// Any file of the worktree.
 pub(super) fn tree(run: &mut Run<'_>, _: &[Arg]) {
     let folder = root(run);
     own_of(run, &folder);
@@ -62,7 +62,7 @@ fn paths<'w>(run: &Run<'_>, operands: &'w [Arg]) -> Option<&'w [Arg]> {
     run.args.before_dashes.and_then(|at| operands.get(at..))
 }
 
-/// Paths of the work tree. A pathspec may be magic: `:/` and `:(glob)`.
+/// Paths of the worktree. A pathspec may be magic: `:/` and `:(glob)`.
 fn each(run: &mut Run<'_>, kind: EffectKind, operands: &[Arg], mark: Mark) {
     for operand in operands {
         if operand.shape().starts_with(':') {
@@ -178,7 +178,7 @@ pub(super) fn checkout(run: &mut Run<'_>, operands: &[Arg]) {
     if named == Presence::Unknown {
         run.mention(first);
     }
-    // A file that is gone from the work tree comes back.
+    // A file that is gone from the worktree comes back.
     let name = ResolvedPath { value: as_glob(&place.value), ..place };
     run.add(EffectKind::Write, &name, Mark::possible());
     tree(run, operands);

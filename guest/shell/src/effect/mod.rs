@@ -12,8 +12,8 @@ mod archive;
 mod build;
 mod containers;
 mod dispatch;
+mod effect_completeness;
 mod files;
-mod foreseen;
 mod git;
 mod media;
 mod network;
@@ -26,9 +26,9 @@ mod tests;
 
 use std::borrow::Cow;
 
-use toolgate_commands::{FileAction, FileUse, Syntax};
+use toolgate_commands::{FileUse, OperandUse, Syntax};
 
-pub(crate) use self::foreseen::{only_names, runs_code};
+pub(crate) use self::effect_completeness::{only_names, runs_code};
 use self::options::{Arg, Args, is_script, read};
 use self::table::Row;
 use crate::command::{Command, Effect, EffectKind, Named, Redirect, RedirectKind};
@@ -124,7 +124,7 @@ impl Call {
         });
         while let Some((name, row)) = found {
             (call.row, call.name) = (Some(row), name);
-            if row.files.does != FileAction::Subcommand {
+            if row.files.does != OperandUse::Subcommand {
                 break;
             }
             let (args, at) = read(&words, call.first, row.spec, row.files.syntax, true);
@@ -179,7 +179,7 @@ impl Call {
     pub(crate) fn data(&self, words: usize) -> Vec<bool> {
         let mut data = vec![false; words];
         let mut mark = |at: usize| data.get_mut(at).into_iter().for_each(|word| *word = true);
-        if self.row.is_some_and(|row| row.files.does == FileAction::Data) {
+        if self.row.is_some_and(|row| row.files.does == OperandUse::Data) {
             (self.first..words).for_each(mark);
         } else {
             self.outer.iter().flat_map(|args| &args.data).chain(&self.args.data).copied().for_each(&mut mark);
@@ -321,10 +321,10 @@ impl<'a> Run<'a> {
                     self.bases(call);
                     self.options(call);
                     self.row(row, call);
-                    if matches!(row.files.does, FileAction::Makes(_)) {
+                    if matches!(row.files.does, OperandUse::Makes(_)) {
                         self.outputs(command.words.get(call.first..).unwrap_or_default(), &call.args);
                     }
-                    if !matches!(row.files.does, FileAction::Data | FileAction::Nothing | FileAction::Mentions) {
+                    if !matches!(row.files.does, OperandUse::Data | OperandUse::Nothing | OperandUse::Mentions) {
                         call.outer.iter().chain([&call.args]).for_each(|args| self.loose(args));
                     }
                 }
@@ -431,9 +431,9 @@ impl<'a> Run<'a> {
     fn row(&mut self, row: Row, call: &'a Call) {
         let operands = call.args.operands.get(call.scripts..).unwrap_or_default();
         match row.files.does {
-            FileAction::Data | FileAction::Nothing | FileAction::Subcommand => {}
-            FileAction::Mentions => self.mentions(call),
-            FileAction::Reads => {
+            OperandUse::Data | OperandUse::Nothing | OperandUse::Subcommand => {}
+            OperandUse::Mentions => self.mentions(call),
+            OperandUse::Reads => {
                 let recursive = row.files.recursive || call.args.has("r");
                 for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
                     let place = self.word(operand);
@@ -449,19 +449,19 @@ impl<'a> Run<'a> {
                     self.add(EffectKind::Read, &here, Mark::possible().recursive(true));
                 }
             }
-            FileAction::Uses => {
+            OperandUse::Uses => {
                 for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
                     let place = self.word(operand);
                     self.uses(&place);
                 }
             }
-            FileAction::Writes => {
+            OperandUse::Writes => {
                 for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
                     let place = self.word(operand);
                     self.writes(&place, false);
                 }
             }
-            FileAction::Formats { with, without } => {
+            OperandUse::Formats { with, without } => {
                 let has = |names: &[&str]| names.iter().any(|name| call.args.has(name));
                 let writes = (with.is_empty() || has(with)) && !has(without);
                 let kind = if writes { EffectKind::Write } else { EffectKind::Read };
@@ -475,11 +475,11 @@ impl<'a> Run<'a> {
                     self.below(kind, &here);
                 }
             }
-            FileAction::Makes(names) => {
+            OperandUse::Makes(names) => {
                 self.mentions(call);
                 names.iter().for_each(|name| self.implied(EffectKind::Write, name));
             }
-            FileAction::Code(code) => dispatch::handler(code)(self, operands),
+            OperandUse::Code(code) => dispatch::handler(code)(self, operands),
         }
     }
 

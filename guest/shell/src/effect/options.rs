@@ -62,9 +62,9 @@ fn part(value: &Value, from: usize) -> Value {
     }
 }
 
-/// An option that was given.
+/// An option as it was read from the words.
 #[derive(Clone, Debug)]
-pub(super) struct Given {
+pub(super) struct ParsedOption {
     /// The name that the spec has for it.
     pub(super) name: &'static str,
     pub(super) file: FileUse,
@@ -74,7 +74,7 @@ pub(super) struct Given {
 /// What a program makes of its words.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Args {
-    pub(super) given: Vec<Given>,
+    pub(super) given: Vec<ParsedOption>,
     pub(super) operands: Vec<Arg>,
     /// How many operands stand before `--`, if it is there.
     pub(super) before_dashes: Option<usize>,
@@ -155,7 +155,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn push(&mut self, option: &Opt, value: Option<Arg>) {
-        self.args.given.push(Given { name: option.name, file: option.file, value });
+        self.args.given.push(ParsedOption { name: option.name, file: option.file, value });
     }
 
     /// Takes the next words for the value.

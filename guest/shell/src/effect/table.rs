@@ -1,6 +1,6 @@
 //! The specs of programs whose effects on files are known, as this folder reads them.
 
-use toolgate_commands::{FileAction, Files, ReadsOnly, Spec, Syntax};
+use toolgate_commands::{Files, OperandUse, ReadsOnly, Spec, Syntax};
 
 /// A program whose effects are known, or a subcommand of one.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ pub(super) static NOTHING: Spec = Spec {
     subcommands: &[],
     runs: None,
     files: Some(Files {
-        does: FileAction::Nothing,
+        does: OperandUse::Nothing,
         syntax: Syntax::Gnu,
         leading: 0,
         pattern: false,

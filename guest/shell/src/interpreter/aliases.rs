@@ -2,7 +2,7 @@
 //! one of zsh, which any word may be, is kept as `-g NAME`: no command is called so.
 
 use super::Interpreter;
-use super::ends::Ends;
+use super::control_exits::ControlExits;
 use super::state::{ShellState, Status};
 use toolgate_shell_syntax::syntax::{self, Assignment, Base, NodeKind};
 use toolgate_shell_syntax::word::{Span, Word};
@@ -20,7 +20,7 @@ impl Interpreter<'_> {
         words: &[&syntax::Word],
         redirects: &[syntax::Redirect],
         state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         if let Some(ends) = self.with_global(span, assignments, words, redirects, &state) {
             return ends;
         }
@@ -47,7 +47,7 @@ impl Interpreter<'_> {
                         interpreter.text(&Word::new(text, span), |interpreter, list| {
                             ends = Some(interpreter.list(list, own.clone()));
                         });
-                        ends.unwrap_or_else(|| Ends::of(own))
+                        ends.unwrap_or_else(|| ControlExits::of(own))
                     }
                 })
             });
@@ -60,7 +60,7 @@ impl Interpreter<'_> {
             self.doubting(true, |interpreter| interpreter.unaliased(span, assignments, words, redirects, state));
         let plain = plain.join(self);
         let end = self.either(end, Some(plain)).unwrap_or(before);
-        Ends::with(end, Status::Unknown)
+        ControlExits::with(end, Status::Unknown)
     }
 
     /// The same command with what global aliases stand for in the place of their names, if it has such words.
@@ -71,7 +71,7 @@ impl Interpreter<'_> {
         words: &[&syntax::Word],
         redirects: &[syntax::Redirect],
         state: &ShellState,
-    ) -> Option<Ends> {
+    ) -> Option<ControlExits> {
         if !self.dialect.may_be_zsh || state.alias_texts.is_empty() {
             return None;
         }
@@ -98,7 +98,7 @@ impl Interpreter<'_> {
         let ends = self.doubting(true, |interpreter| interpreter.aliased(span, assignments, &expanded, redirects, own));
         self.calls.truncate(calls);
         let end = ends.join(self);
-        Some(Ends::with(state.clone().merge(end, self.change()), Status::Unknown))
+        Some(ControlExits::with(state.clone().merge(end, self.change()), Status::Unknown))
     }
 
     /// The alias that the first word is, and what it stands for.

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::ends::Ends;
+use super::control_exits::ControlExits;
 use super::node_id::NodeId;
 use super::state::ShellState;
 use crate::abstract_value::{Arguments, Content, Variable};
@@ -28,25 +28,25 @@ const MAX_RUNS_IN_ALL: usize = 2_000;
 /// The arguments as a name: those of all parameters that stand for one or more of them.
 const ARGUMENTS: &str = "@";
 
-/// What something is in one of several ways.
+/// The value of something in one of its alternatives.
 #[derive(Clone)]
-enum Way {
+enum AlternativeValue {
     Variable(Variable),
     Arguments(Arguments),
 }
 
-impl Way {
+impl AlternativeValue {
     fn put_into(self, name: &str, state: &mut ShellState, stamp: u64) {
         match self {
-            Way::Variable(variable) => state.put(name, variable, stamp),
-            Way::Arguments(arguments) => state.arguments = arguments,
+            AlternativeValue::Variable(variable) => state.put(name, variable, stamp),
+            AlternativeValue::Arguments(arguments) => state.arguments = arguments,
         }
     }
 }
 
 impl Interpreter<'_> {
     /// Runs a pipeline, with each value that what it expands may have.
-    pub(super) fn pipeline(&mut self, pipeline: &Pipeline, mut state: ShellState) -> Ends {
+    pub(super) fn pipeline(&mut self, pipeline: &Pipeline, mut state: ShellState) -> ControlExits {
         self.interrupt(&mut state, false);
         // In loops around loops the rounds that only find out what changes are many, and assignments are cheap.
         let runs = !state.never && !self.listed_only && (self.listing_suppressed <= 1 || only_assigns(pipeline));
@@ -88,16 +88,16 @@ impl Interpreter<'_> {
     }
 
     /// The ways that a name is open, if `times` as many are not too many to be followed.
-    fn ways_of(&mut self, name: &str, place: NodeId, times: usize, state: &ShellState) -> Vec<Way> {
-        let ways: Vec<Way> = match (name, &state.arguments, state.get(name)) {
-            (ARGUMENTS, Arguments::OneOf(each), _) => each.iter().cloned().map(Way::Arguments).collect(),
+    fn ways_of(&mut self, name: &str, place: NodeId, times: usize, state: &ShellState) -> Vec<AlternativeValue> {
+        let ways: Vec<AlternativeValue> = match (name, &state.arguments, state.get(name)) {
+            (ARGUMENTS, Arguments::OneOf(each), _) => each.iter().cloned().map(AlternativeValue::Arguments).collect(),
             (_, _, Some(variable)) => {
                 let contents = match &variable.content {
                     Content::OneOf(contents) => contents.to_vec(),
                     Content::Array(values) => each_element(values),
                     _ => Vec::new(),
                 };
-                let with = |content| Way::Variable(Variable { content, ..variable.clone() });
+                let with = |content| AlternativeValue::Variable(Variable { content, ..variable.clone() });
                 contents.into_iter().map(with).collect()
             }
             _ => Vec::new(),
@@ -116,20 +116,20 @@ impl Interpreter<'_> {
     }
 
     /// Makes unknown what is open in more ways than are followed, and says what it was.
-    fn hide(&mut self, name: &str, state: &mut ShellState) -> Option<Hidden> {
+    fn hide(&mut self, name: &str, state: &mut ShellState) -> Option<DroppedAlternatives> {
         let stamp = self.change();
         if name == ARGUMENTS {
             let was = std::mem::replace(&mut state.arguments, Arguments::Unknown);
-            return Some(Hidden { name: name.to_owned(), was: Way::Arguments(was) });
+            return Some(DroppedAlternatives { name: name.to_owned(), was: AlternativeValue::Arguments(was) });
         }
         let was = state.get(name)?.clone();
         let content = Content::Unknown(Why::Values(name.to_owned()));
         state.put(name, Variable { content, ..was.clone() }, stamp);
-        Some(Hidden { name: name.to_owned(), was: Way::Variable(was) })
+        Some(DroppedAlternatives { name: name.to_owned(), was: AlternativeValue::Variable(was) })
     }
 
     /// Brings back what was only unknown to the pipeline.
-    fn shown(&mut self, hidden: Vec<Hidden>, ends: Ends) -> Ends {
+    fn shown(&mut self, hidden: Vec<DroppedAlternatives>, ends: ControlExits) -> ControlExits {
         if hidden.is_empty() {
             return ends;
         }
@@ -200,10 +200,10 @@ impl Interpreter<'_> {
         &mut self,
         state: &ShellState,
         ways: &[T],
-        mut run: impl FnMut(&mut Self, &T, ShellState) -> Ends,
-    ) -> Ends {
+        mut run: impl FnMut(&mut Self, &T, ShellState) -> ControlExits,
+    ) -> ControlExits {
         let joiner = self.joiner;
-        let mut all: Option<Ends> = None;
+        let mut all: Option<ControlExits> = None;
         for way in ways {
             self.joiner = joiner;
             let ends = self.doubting(true, |interpreter| run(interpreter, way, state.clone()));
@@ -212,23 +212,23 @@ impl Interpreter<'_> {
                 None => ends,
             });
         }
-        all.unwrap_or_else(|| Ends::of(state.clone()))
+        all.unwrap_or_else(|| ControlExits::of(state.clone()))
     }
 }
 
-/// What was open in more ways than are followed.
+/// A name with more alternatives than are followed, which were dropped.
 #[derive(Clone)]
-struct Hidden {
+struct DroppedAlternatives {
     name: String,
-    was: Way,
+    was: AlternativeValue,
 }
 
-impl Hidden {
+impl DroppedAlternatives {
     /// Brings it back where it was only hidden.
     fn show(&self, state: &mut ShellState, stamp: u64) {
         let hidden = match &self.was {
-            Way::Arguments(_) => state.arguments == Arguments::Unknown,
-            Way::Variable(_) => state.get(&self.name).is_some_and(
+            AlternativeValue::Arguments(_) => state.arguments == Arguments::Unknown,
+            AlternativeValue::Variable(_) => state.get(&self.name).is_some_and(
                 |variable| matches!(&variable.content, Content::Unknown(Why::Values(name)) if *name == self.name),
             ),
         };

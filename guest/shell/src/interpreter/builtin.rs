@@ -14,7 +14,7 @@ mod settings;
 
 use std::rc::Rc;
 
-use super::ends::Ends;
+use super::control_exits::ControlExits;
 use super::state::{ShellState, Status};
 use super::{FrameKind, Interpreter, output};
 use crate::abstract_value::{Arguments, Content, Variable};
@@ -47,7 +47,7 @@ fn is_index(name: Option<&str>) -> bool {
 }
 
 impl Interpreter<'_> {
-    pub(super) fn builtin(&mut self, name: &str, words: &[Word], span: Span, mut state: ShellState) -> Ends {
+    pub(super) fn builtin(&mut self, name: &str, words: &[Word], span: Span, mut state: ShellState) -> ControlExits {
         let arguments = words.get(1..).unwrap_or_default();
         match name {
             "cd" | "pushd" | "popd" | "set" | "alias" | "exit" | "return" | "break" | "continue" => {}
@@ -116,11 +116,11 @@ impl Interpreter<'_> {
             }
             "exit" | "return" | "break" | "continue" => {
                 self.jump(name, arguments, &mut state);
-                return Ends::of(state);
+                return ControlExits::of(state);
             }
             _ => Status::Unknown,
         };
-        Ends::with(state, status)
+        ControlExits::with(state, status)
     }
 
     /// Names among the arguments may have an index, which is expanded once more.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::Interpreter;
-use super::loads::is_written;
+use super::loaded_files::is_written;
 use super::project::Written;
 use super::state::{Input, ShellState};
 use crate::command::{Effect, EffectKind};

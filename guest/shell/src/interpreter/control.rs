@@ -10,8 +10,8 @@ mod assigns;
 mod functions;
 mod loops;
 
-use super::ends::Ends;
-use super::state::{Errexit, Handler, Input, ShellState, Status};
+use super::control_exits::ControlExits;
+use super::state::{ErrexitState, Handler, Input, ShellState, Status};
 use super::{Frame, Interpreter};
 use crate::command::{Command, Joiner};
 use crate::shared::Shared;
@@ -42,7 +42,7 @@ impl Interpreter<'_> {
     pub(super) fn apart(
         &mut self,
         mut state: ShellState,
-        run: impl FnOnce(&mut Self, ShellState) -> Ends,
+        run: impl FnOnce(&mut Self, ShellState) -> ControlExits,
     ) -> ShellState {
         let frame = self.frames.len();
         let before = state.jump_target;
@@ -143,9 +143,10 @@ impl Interpreter<'_> {
         state.never = !perhaps;
     }
 
-    pub(super) fn list(&mut self, list: &List, state: ShellState) -> Ends {
+    pub(super) fn list(&mut self, list: &List, state: ShellState) -> ControlExits {
         // `$?` is what was before until the first of them has run.
-        let mut ends = if list.items.is_empty() { Ends::with(state, Status::Success) } else { Ends::of(state) };
+        let mut ends =
+            if list.items.is_empty() { ControlExits::with(state, Status::Success) } else { ControlExits::of(state) };
         for item in &list.items {
             if self.failure.is_some() {
                 break;
@@ -159,7 +160,7 @@ impl Interpreter<'_> {
                 let mut beside = state.clone();
                 beside.files = end.files;
                 state = state.merge(beside, self.change());
-                ends = Ends::with(state, Status::Success);
+                ends = ControlExits::with(state, Status::Success);
             } else {
                 ends = self.item(item, state);
             }
@@ -168,7 +169,7 @@ impl Interpreter<'_> {
         ends.interrupted(self)
     }
 
-    fn item(&mut self, item: &Item, state: ShellState) -> Ends {
+    fn item(&mut self, item: &Item, state: ShellState) -> ControlExits {
         let chained = !item.rest.is_empty();
         self.guarded += usize::from(chained);
         let mut ends = self.pipeline(&item.first, state);
@@ -182,7 +183,8 @@ impl Interpreter<'_> {
                 if let Some(skip) = &skip {
                     self.never(skip, |interpreter, state| interpreter.pipeline(pipeline, state));
                 }
-                ends = if and { Ends::between(None, skip, self) } else { Ends::between(skip, None, self) };
+                ends =
+                    if and { ControlExits::between(None, skip, self) } else { ControlExits::between(skip, None, self) };
                 continue;
             };
             let (success, failure) =
@@ -191,7 +193,7 @@ impl Interpreter<'_> {
                 (true, skip) => (success, self.either(failure, skip)),
                 (false, skip) => (self.either(success, skip), failure),
             };
-            ends = Ends::between(success, failure, self);
+            ends = ControlExits::between(success, failure, self);
         }
         // A failure that is wanted does not count.
         let last = item.rest.last().map_or(&item.first, |(_, pipeline)| pipeline);
@@ -201,31 +203,31 @@ impl Interpreter<'_> {
     }
 
     /// `set -e`: a failure ends the shell. In a list that may be one that does not count.
-    fn errexit(&mut self, ends: Ends, perhaps: bool) -> Ends {
-        let applies = |state: &ShellState| state.errexit != Errexit::Off;
+    fn errexit(&mut self, ends: ControlExits, perhaps: bool) -> ControlExits {
+        let applies = |state: &ShellState| state.errexit != ErrexitState::Off;
         if self.guarded > 0 || !(applies(&ends.state) || ends.failed.as_ref().is_some_and(applies)) {
             return ends;
         }
         let (success, mut failure) = ends.split();
         if let Some(failure) = &mut failure {
-            let sure = failure.errexit == Errexit::On && !perhaps;
+            let sure = failure.errexit == ErrexitState::On && !perhaps;
             self.leaves_shell(failure, !sure);
         }
-        Ends::between(success, failure, self)
+        ControlExits::between(success, failure, self)
     }
 
     /// Lists what is not run.
-    fn never(&mut self, state: &ShellState, run: impl FnOnce(&mut Self, ShellState) -> Ends) {
+    fn never(&mut self, state: &ShellState, run: impl FnOnce(&mut Self, ShellState) -> ControlExits) {
         let mut own = state.clone();
         own.never = true;
         self.apart(own, run);
     }
 
     /// Runs a pipeline in which no variable has several values.
-    pub(super) fn pipeline_as_it_is(&mut self, pipeline: &Pipeline, state: ShellState) -> Ends {
+    pub(super) fn pipeline_as_it_is(&mut self, pipeline: &Pipeline, state: ShellState) -> ControlExits {
         self.guarded += usize::from(pipeline.negated);
         let ends = match pipeline.commands.as_slice() {
-            [] => Ends::with(state, Status::Success),
+            [] => ControlExits::with(state, Status::Success),
             [only] => self.node(only, state),
             several => self.piped(several, state),
         };
@@ -233,7 +235,7 @@ impl Interpreter<'_> {
         if pipeline.negated { ends.negated() } else { ends }
     }
 
-    fn piped(&mut self, nodes: &[Node], mut state: ShellState) -> Ends {
+    fn piped(&mut self, nodes: &[Node], mut state: ShellState) -> ControlExits {
         let mut input = state.input.clone();
         let mut statuses = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
@@ -268,12 +270,12 @@ impl Interpreter<'_> {
         let status = statuses.last().copied().unwrap_or(Status::Unknown);
         let status = if state.pipefail && !all { Status::Unknown } else { status };
         state.use_input();
-        Ends::with(state, status)
+        ControlExits::with(state, status)
     }
 
-    pub(super) fn node(&mut self, node: &Node, mut state: ShellState) -> Ends {
+    pub(super) fn node(&mut self, node: &Node, mut state: ShellState) -> ControlExits {
         if !self.step() {
-            return Ends::of(state);
+            return ControlExits::of(state);
         }
         match &node.kind {
             NodeKind::Simple { assignments, words } => {
@@ -299,7 +301,7 @@ impl Interpreter<'_> {
         let failed = (redirected.made != Some(true)).then(|| state.clone());
         if let (Some(failed), Some(false)) = (&failed, redirected.made) {
             self.never(failed, |interpreter, state| interpreter.compound(node, state));
-            return Ends::with(failed.clone(), Status::Failure);
+            return ControlExits::with(failed.clone(), Status::Failure);
         }
         let input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
         let descriptors = redirected.open(&mut state);
@@ -318,13 +320,13 @@ impl Interpreter<'_> {
         ends.or_failed(failed, self)
     }
 
-    fn compound(&mut self, node: &Node, mut state: ShellState) -> Ends {
+    fn compound(&mut self, node: &Node, mut state: ShellState) -> ControlExits {
         match &node.kind {
-            NodeKind::Simple { .. } | NodeKind::Function { .. } => Ends::of(state),
+            NodeKind::Simple { .. } | NodeKind::Function { .. } => ControlExits::of(state),
             NodeKind::Subshell(list) => {
                 let input = state.input.clone();
                 self.subshell(list, &mut state, input);
-                Ends::of(state)
+                ControlExits::of(state)
             }
             NodeKind::Group(list) => self.list(list, state),
             NodeKind::If { clauses, otherwise } => self.conditional(clauses, otherwise.as_ref(), state),
@@ -337,7 +339,7 @@ impl Interpreter<'_> {
                     },
                     &mut |interpreter, state| interpreter.list(body, state).join(interpreter),
                 );
-                Ends::with(state, Status::Unknown)
+                ControlExits::with(state, Status::Unknown)
             }
             NodeKind::For { name, words, body, select } => self.each_word(name, words.as_deref(), body, *select, state),
             NodeKind::Count { parts: [start, condition, step], body } => {
@@ -351,7 +353,7 @@ impl Interpreter<'_> {
                             Some(condition) => interpreter.number(condition, &mut state).map(|value| value != 0),
                             None => Some(true),
                         };
-                        Ends::with(state, Status::of(holds))
+                        ControlExits::with(state, Status::of(holds))
                     },
                     &mut |interpreter, state| {
                         let mut state = interpreter.list(body, state).join(interpreter);
@@ -364,16 +366,16 @@ impl Interpreter<'_> {
                         state
                     },
                 );
-                Ends::with(state, Status::Unknown)
+                ControlExits::with(state, Status::Unknown)
             }
             NodeKind::Case { subject, arms } => self.case(subject, arms, state),
             NodeKind::Test(test) => {
                 let holds = self.test(test, &mut state);
-                Ends::with(state, Status::of(holds))
+                ControlExits::with(state, Status::of(holds))
             }
             NodeKind::Arithmetic(expression) => {
                 let value = self.number(expression, &mut state);
-                Ends::with(state, Status::of(value.map(|value| value != 0)))
+                ControlExits::with(state, Status::of(value.map(|value| value != 0)))
             }
             NodeKind::Coprocess { name, body } => {
                 let mut own = state.clone();
@@ -384,12 +386,12 @@ impl Interpreter<'_> {
                 let mut state = state.merge(beside, self.change());
                 let stamp = self.change();
                 state.forget(name, stamp);
-                Ends::with(state, Status::Success)
+                ControlExits::with(state, Status::Success)
             }
         }
     }
 
-    fn conditional(&mut self, clauses: &[(List, List)], otherwise: Option<&List>, state: ShellState) -> Ends {
+    fn conditional(&mut self, clauses: &[(List, List)], otherwise: Option<&List>, state: ShellState) -> ControlExits {
         let mut pending = Some(state.clone());
         let mut done: Option<ShellState> = None;
         let mut doubts = 0;
@@ -432,10 +434,10 @@ impl Interpreter<'_> {
             (None, None) => {}
         }
         self.condition_depth -= doubts;
-        Ends::of(done.unwrap_or(state))
+        ControlExits::of(done.unwrap_or(state))
     }
 
-    fn case(&mut self, subject: &Written, arms: &[Arm], mut state: ShellState) -> Ends {
+    fn case(&mut self, subject: &Written, arms: &[Arm], mut state: ShellState) -> ControlExits {
         let subject = self.subject(subject, &mut state);
         let mut done: Option<ShellState> = None;
         let mut pending = Some(state.clone());
@@ -485,7 +487,7 @@ impl Interpreter<'_> {
         self.condition_depth -= doubts;
         let rest = self.either(pending, falls);
         let done = self.either(done, rest);
-        Ends::with(done.unwrap_or(state), Status::Unknown)
+        ControlExits::with(done.unwrap_or(state), Status::Unknown)
     }
 }
 

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use super::Interpreter;
 use super::braces::{Atom, Braces};
 use super::parameter::Got;
-use super::pieces::{Piece, join, push_literal, push_value, split};
-use super::places::located_at;
+use super::path_resolution::located_at;
 use super::state::{Input, NOWHERE, ShellState};
+use super::word_fragments::{WordFragment, join, push_literal, push_value, split};
 use crate::arithmetic::{self, Numbers};
 use crate::command::SUBSTITUTION;
 use crate::facts::{Facts, FileOracle as _, Presence};
@@ -72,7 +72,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn finish(&mut self, pieces: Vec<Piece>, span: Span, state: &ShellState) -> Vec<Word> {
+    fn finish(&mut self, pieces: Vec<WordFragment>, span: Span, state: &ShellState) -> Vec<Word> {
         let glob = !state.noglob;
         // One value may make many words, and the same ones again and again.
         if !self.afford(pieces.len() * 16) {
@@ -89,11 +89,11 @@ impl Interpreter<'_> {
         join(&pieces, word.span, false)
     }
 
-    fn assigned_pieces(&mut self, word: &syntax::Word, state: &mut ShellState, pieces: &mut Vec<Piece>) {
+    fn assigned_pieces(&mut self, word: &syntax::Word, state: &mut ShellState, pieces: &mut Vec<WordFragment>) {
         self.assigned_rest(&word.parts, true, state, pieces);
     }
 
-    fn assigned_rest(&mut self, parts: &[Part], start: bool, state: &mut ShellState, pieces: &mut Vec<Piece>) {
+    fn assigned_rest(&mut self, parts: &[Part], start: bool, state: &mut ShellState, pieces: &mut Vec<WordFragment>) {
         let tilde =
             |part: &Part| matches!(part, Part::Literal(literal) if !literal.quoted && literal.text.contains('~'));
         if !parts.iter().any(tilde) {
@@ -149,15 +149,21 @@ impl Interpreter<'_> {
         }
         for piece in self.pieces(&word.parts, false, true, state) {
             match piece {
-                Piece::Text { text: part, quoted: true, .. } => glob::escape(&part, &mut text),
-                Piece::Text { text: part, .. } => text.push_str(&part),
+                WordFragment::Text { text: part, quoted: true, .. } => glob::escape(&part, &mut text),
+                WordFragment::Text { text: part, .. } => text.push_str(&part),
                 _ => return None,
             }
         }
         Some(text)
     }
 
-    pub(super) fn pieces(&mut self, parts: &[Part], quoted: bool, tilde: bool, state: &mut ShellState) -> Vec<Piece> {
+    pub(super) fn pieces(
+        &mut self,
+        parts: &[Part],
+        quoted: bool,
+        tilde: bool,
+        state: &mut ShellState,
+    ) -> Vec<WordFragment> {
         let mut pieces = Vec::new();
         match parts.split_first() {
             Some((Part::Literal(literal), rest)) if tilde && !literal.quoted && literal.text.starts_with('~') => {
@@ -170,7 +176,7 @@ impl Interpreter<'_> {
     }
 
     /// Parts one after the other. In zsh what stands behind a parameter may belong to it.
-    fn sequence(&mut self, parts: &[Part], quoted: bool, state: &mut ShellState, pieces: &mut Vec<Piece>) {
+    fn sequence(&mut self, parts: &[Part], quoted: bool, state: &mut ShellState, pieces: &mut Vec<WordFragment>) {
         let mut rest = parts;
         while let Some((part, after)) = rest.split_first() {
             rest = after;
@@ -192,7 +198,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn atoms(&mut self, atoms: &[Atom<'_>], state: &mut ShellState) -> Vec<Piece> {
+    fn atoms(&mut self, atoms: &[Atom<'_>], state: &mut ShellState) -> Vec<WordFragment> {
         let mut pieces = Vec::new();
         let mut run = Literal { text: String::new(), quoted: false, at: None, made_up: false };
         for (index, atom) in atoms.iter().enumerate() {
@@ -213,7 +219,7 @@ impl Interpreter<'_> {
         pieces
     }
 
-    fn piece(&mut self, part: &Part, quoted: bool, state: &mut ShellState, pieces: &mut Vec<Piece>) {
+    fn piece(&mut self, part: &Part, quoted: bool, state: &mut ShellState, pieces: &mut Vec<WordFragment>) {
         match part {
             Part::Literal(literal) => {
                 let quoted = quoted || literal.quoted;
@@ -225,7 +231,7 @@ impl Interpreter<'_> {
                 self.sequence(inner, true, state, pieces);
                 let arguments = matches!(inner.as_slice(), [Part::Parameter(p)] if p.name == "@" || matches!(p.index, Some(Index::All)));
                 if pieces.len() == before && !arguments {
-                    pieces.push(Piece::text("", true));
+                    pieces.push(WordFragment::text("", true));
                 }
             }
             Part::Parameter(parameter) => self.parameter(parameter, quoted, state, pieces),
@@ -244,19 +250,19 @@ impl Interpreter<'_> {
                     self.process_output = output.input();
                     state.files = own.files;
                 }
-                pieces.push(Piece::hole(Why::ProcessSubstitution, true));
+                pieces.push(WordFragment::hole(Why::ProcessSubstitution, true));
             }
             Part::Arithmetic(word) => match self.number(word, state) {
                 Some(number) => push_value(pieces, Value::Known(number.to_string()), quoted),
-                None => pieces.push(Piece::hole(Why::Number, quoted)),
+                None => pieces.push(WordFragment::hole(Why::Number, quoted)),
             },
             Part::Array(elements) => {
                 for element in elements {
                     self.words(&element.word, state);
                 }
-                pieces.push(Piece::hole(Why::Expansion, true));
+                pieces.push(WordFragment::hole(Why::Expansion, true));
             }
-            Part::Malformed => pieces.push(Piece::hole(Why::Malformed, true)),
+            Part::Malformed => pieces.push(WordFragment::hole(Why::Malformed, true)),
         }
     }
 
@@ -312,7 +318,7 @@ impl Interpreter<'_> {
 }
 
 /// `whole`: nothing of the word comes after it, so that a tilde with a name is one to its end.
-pub(super) fn plain(literal: &Literal, tilde: bool, whole: bool, state: &ShellState, pieces: &mut Vec<Piece>) {
+pub(super) fn plain(literal: &Literal, tilde: bool, whole: bool, state: &ShellState, pieces: &mut Vec<WordFragment>) {
     let slash = literal.text.find('/');
     if !tilde || (slash.is_none() && !whole) {
         return push_literal(pieces, literal.clone());
@@ -327,9 +333,9 @@ pub(super) fn plain(literal: &Literal, tilde: bool, whole: bool, state: &ShellSt
     };
     let home = if variable.is_empty() { None } else { state.known(variable) };
     pieces.push(match home {
-        Some(home) => Piece::text(home, true),
-        None if user == "+" => Piece::hole(Why::Directory, true),
-        None => Piece::hole(Why::Home(user.to_owned()), true),
+        Some(home) => WordFragment::text(home, true),
+        None if user == "+" => WordFragment::hole(Why::Directory, true),
+        None => WordFragment::hole(Why::Home(user.to_owned()), true),
     });
     if !rest.is_empty() {
         let at = literal.at.map(|at| at + end);
@@ -338,12 +344,12 @@ pub(super) fn plain(literal: &Literal, tilde: bool, whole: bool, state: &ShellSt
 }
 
 /// A run of characters in an assigned value: a tilde is expanded after each colon too.
-fn assigned_literal(literal: &Literal, colon: bool, last: bool, state: &ShellState, pieces: &mut Vec<Piece>) {
+fn assigned_literal(literal: &Literal, colon: bool, last: bool, state: &ShellState, pieces: &mut Vec<WordFragment>) {
     let mut at = literal.at;
     let segments = literal.text.split(':').count();
     for (count, segment) in literal.text.split(':').enumerate() {
         if count > 0 {
-            pieces.push(Piece::Text { text: ":".into(), quoted: false, split: false, at });
+            pieces.push(WordFragment::Text { text: ":".into(), quoted: false, split: false, at });
             at = at.map(|at| at + 1);
         }
         let own = Literal { text: segment.to_owned(), quoted: false, at, ..*literal };

@@ -26,9 +26,9 @@ pub(crate) enum Inside {
     Unknown,
 }
 
-/// A file as the text leaves it.
+/// The state in which the text leaves a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Made {
+pub(crate) struct FileState {
     pub(crate) presence: Presence,
     /// Of a folder.
     pub(crate) inside: Inside,
@@ -46,9 +46,9 @@ pub(crate) struct Made {
     pub(crate) copy: Option<String>,
 }
 
-impl Made {
+impl FileState {
     fn new(presence: Presence, inside: Inside) -> Self {
-        Made {
+        FileState {
             presence,
             inside,
             content: None,
@@ -64,7 +64,7 @@ impl Made {
 /// What the text has made of the files so far.
 #[derive(Clone)]
 pub(crate) struct Files {
-    made: Table<Made>,
+    made: Table<FileState>,
     facts: Option<Rc<dyn FileOracle>>,
     /// Whether any of them is a link.
     linked: bool,
@@ -100,7 +100,7 @@ impl Files {
             stamp: 0,
         };
         if let Some(cwd) = &facts.cwd {
-            files.put(absolute(cwd, "/"), Made::new(Presence::Folder, Inside::Facts), 0);
+            files.put(absolute(cwd, "/"), FileState::new(Presence::Folder, Inside::Facts), 0);
         }
         files
     }
@@ -131,7 +131,7 @@ impl Files {
     }
 
     /// What the text made of a path, through its links and its copies of folders.
-    pub(crate) fn made(&self, path: &str) -> Option<&Made> {
+    pub(crate) fn made(&self, path: &str) -> Option<&FileState> {
         let path = self.canonical(path);
         self.made_at(&path).or_else(|| self.made_at(&self.origin(&path)?.0))
     }
@@ -143,8 +143,8 @@ impl Files {
         while let Some(above) = folder {
             let below = path.get(above.len()..)?;
             match self.made.get(above) {
-                Some(Made { link: Some(to), .. }) => return Some((format!("{to}{below}"), true)),
-                Some(Made { copy: Some(from), .. }) => return Some((format!("{from}{below}"), false)),
+                Some(FileState { link: Some(to), .. }) => return Some((format!("{to}{below}"), true)),
+                Some(FileState { copy: Some(from), .. }) => return Some((format!("{from}{below}"), false)),
                 _ => folder = parent(above),
             }
         }
@@ -159,15 +159,15 @@ impl Files {
         for _ in 0..8 {
             at = match (self.made.get(&at), self.origin(&at)) {
                 // What is gone from where it was is in the copy.
-                (Some(Made { presence: Presence::Absent, .. }), _) if copied => return Some(at),
-                (Some(Made { unread: true, .. } | Made { content: Some(_), .. }), _) => return None,
-                (Some(Made { link: Some(to), .. }), _) => to.clone(),
+                (Some(FileState { presence: Presence::Absent, .. }), _) if copied => return Some(at),
+                (Some(FileState { unread: true, .. } | FileState { content: Some(_), .. }), _) => return None,
+                (Some(FileState { link: Some(to), .. }), _) => to.clone(),
                 // A folder, or what may be one, is as the other is still, or it were unread.
-                (Some(Made { copy: Some(from), .. }), _) if self.copies.iter().any(|(_, to)| *to == at) => {
+                (Some(FileState { copy: Some(from), .. }), _) if self.copies.iter().any(|(_, to)| *to == at) => {
                     copied = true;
                     from.clone()
                 }
-                (Some(Made { copy, .. }), _) => return copy.clone(),
+                (Some(FileState { copy, .. }), _) => return copy.clone(),
                 (None, Some((from, linked))) => {
                     copied |= !linked;
                     from
@@ -197,7 +197,7 @@ impl Files {
         let name = path.text().rsplit('/').next().unwrap_or_default();
         let is_said = !name.contains([Value::HOLE, '*', '?', '[']);
         let fits = |file: &str, text: &str| is_said || may_be_script(file, text);
-        let text = |(file, made): (&String, &Made)| made.content.clone().filter(|text| fits(file, &text.text));
+        let text = |(file, made): (&String, &FileState)| made.content.clone().filter(|text| fits(file, &text.text));
         let earlier = self.earlier_at(path).filter_map(|file| {
             let text = self.script(&self.before(file)?)?;
             fits(file, &text).then(|| Rc::new(Text { text, span, at: None }))
@@ -214,8 +214,8 @@ impl Files {
         files.into_iter().rev().filter(|file| path.may_lead_to(file)).take(MOST)
     }
 
-    fn led_to(&self, path: &Value) -> impl Iterator<Item = (&String, &Made)> {
-        let of_text = |(file, made): &(&String, &Made)| !made.preexisting && !file.starts_with(Value::HOLE);
+    fn led_to(&self, path: &Value) -> impl Iterator<Item = (&String, &FileState)> {
+        let of_text = |(file, made): &(&String, &FileState)| !made.preexisting && !file.starts_with(Value::HOLE);
         self.made.map().iter().filter(of_text).filter(|(file, _)| path.may_lead_to(file))
     }
 
@@ -232,7 +232,7 @@ impl Files {
         let names: Vec<String> = names.take_while(|name| name.starts_with(&below)).cloned().collect();
         for name in names {
             if let Some(made) = self.made.get(&name).cloned() {
-                self.made.insert(name, Made { presence: Presence::Unknown, ..made });
+                self.made.insert(name, FileState { presence: Presence::Unknown, ..made });
                 self.stamp = stamp;
             }
         }
@@ -241,7 +241,7 @@ impl Files {
     /// Whether the text wrote a file, and what is in it is not known.
     pub(crate) fn is_unread(&self, path: &str) -> bool {
         let path = self.canonical(path);
-        let unread = |made: &Made| {
+        let unread = |made: &FileState| {
             made.unread && path != "/dev/null" && matches!(made.presence, Presence::File | Presence::Unknown)
         };
         match self.made_at(&path) {
@@ -321,7 +321,7 @@ impl Files {
         links.collect()
     }
 
-    fn made_at(&self, path: &str) -> Option<&Made> {
+    fn made_at(&self, path: &str) -> Option<&FileState> {
         let mut made = self.made.get(path)?;
         for _ in 0..8 {
             match &made.link {
@@ -345,7 +345,7 @@ impl Files {
             .iter()
             .filter(|(path, made)| (made.unread || made.content.is_some() && !made.preexisting) && !of_text(path));
         for (path, made) in own.map(|(path, made)| (path.clone(), made.clone())).collect::<Vec<_>>() {
-            self.made.insert(path, Made { unread: false, preexisting: true, ..made });
+            self.made.insert(path, FileState { unread: false, preexisting: true, ..made });
         }
     }
 
@@ -369,9 +369,9 @@ impl Files {
         self.facts.is_some()
     }
 
-    fn put(&mut self, path: String, mut made: Made, stamp: u64) {
+    fn put(&mut self, path: String, mut made: FileState, stamp: u64) {
         // What a program did to a file of the text.
-        let lost = |before: &Made| {
+        let lost = |before: &FileState| {
             before.presence != Presence::Absent
                 && (before.content.is_some() || before.unread || before.copy.is_some() && made.copy.is_none())
         };
@@ -385,11 +385,11 @@ impl Files {
     }
 
     /// Notes what a path is now, whatever it was.
-    fn replace(&mut self, path: String, made: Made, stamp: u64) {
+    fn replace(&mut self, path: String, made: FileState, stamp: u64) {
         if self.made.map().size() > MAX_NAMES {
             // What may be run, or lead somewhere, is not forgotten for the sake of many other files.
             let matters =
-                |made: &Made| made.content.is_some() || made.unread || made.link.is_some() || made.copy.is_some();
+                |made: &FileState| made.content.is_some() || made.unread || made.link.is_some() || made.copy.is_some();
             let kept = self.made.map().iter().filter(|(_, made)| matters(made));
             let mut kept: Vec<_> = kept.map(|(path, made)| (path.clone(), made.clone())).collect();
             if kept.len() > MAX_NAMES / 2 {
@@ -413,7 +413,7 @@ impl Files {
         let copies: Vec<String> = outdated.map(|(_, to)| to.clone()).collect();
         for to in copies {
             if let Some(made) = self.made.get(&to).cloned() {
-                self.made.insert(to, Made { unread: true, copy: None, ..made });
+                self.made.insert(to, FileState { unread: true, copy: None, ..made });
             }
         }
     }
@@ -425,7 +425,7 @@ impl Files {
             self.made.map().range::<str, _>(range).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
         let names: Vec<String> = names.cloned().collect();
         for name in names {
-            self.put(name, Made::new(presence, Inside::Unknown), stamp);
+            self.put(name, FileState::new(presence, Inside::Unknown), stamp);
         }
     }
 
@@ -461,7 +461,11 @@ impl Files {
             // Nor which of two was written: only one of them is looked at.
             let contents = [&self.made, &other.made].map(|made| made.get(&name).and_then(|made| made.content.as_ref()));
             let unread = unread || matches!(contents, [Some(one), Some(another)] if one.text != another.text);
-            self.put(name, Made { content, unread, link, links, copy, ..Made::new(presence, Inside::Unknown) }, stamp);
+            self.put(
+                name,
+                FileState { content, unread, link, links, copy, ..FileState::new(presence, Inside::Unknown) },
+                stamp,
+            );
         }
     }
 }
@@ -547,15 +551,16 @@ impl Files {
     /// A program that is not followed may have changed any file.
     pub(crate) fn doubt_all(&mut self, stamp: u64) {
         self.doubt = true;
-        let doubted = |made: &Made| Made { presence: Presence::Unknown, inside: Inside::Unknown, ..made.clone() };
-        let sure = |made: &Made| match made.inside {
+        let doubted =
+            |made: &FileState| FileState { presence: Presence::Unknown, inside: Inside::Unknown, ..made.clone() };
+        let sure = |made: &FileState| match made.inside {
             // That a program takes away the place itself is not expected.
             Inside::Facts | Inside::Added => false,
             Inside::Fresh => true,
             Inside::Unknown => made.presence != Presence::Unknown,
         };
         let made = self.made.map().iter().filter(|(_, made)| sure(made));
-        let made: Vec<(String, Made)> = made.map(|(path, made)| (path.clone(), doubted(made))).collect();
+        let made: Vec<(String, FileState)> = made.map(|(path, made)| (path.clone(), doubted(made))).collect();
         made.into_iter().for_each(|(path, made)| self.put(path, made, stamp));
     }
 
@@ -569,7 +574,7 @@ impl Files {
         // A folder that is made again is what it was.
         let before = self.made.get(path).filter(|before| presence == Presence::Folder && !before.unread);
         let copy = before.filter(|before| before.presence != Presence::File).and_then(|before| before.copy.clone());
-        self.put(path.to_owned(), Made { copy, ..Made::new(presence, inside) }, stamp);
+        self.put(path.to_owned(), FileState { copy, ..FileState::new(presence, inside) }, stamp);
     }
 
     /// Something below a folder is made, or may be gone, and it is not known what.
@@ -587,8 +592,8 @@ impl Files {
         if gone {
             self.below(folder, Presence::Unknown, stamp);
         }
-        let made = made.unwrap_or_else(|| Made::new(Presence::Folder, inside));
-        self.replace(folder.to_owned(), Made { inside, ..made }, stamp);
+        let made = made.unwrap_or_else(|| FileState::new(Presence::Folder, inside));
+        self.replace(folder.to_owned(), FileState { inside, ..made }, stamp);
     }
 
     /// Notes what is in a file whose path is known in part, under what is known of it.
@@ -598,7 +603,7 @@ impl Files {
         let before = before.filter(|_| key.starts_with(Value::HOLE));
         let unread = before.is_some_and(|made| made.content != content);
         let presence = if before.is_some() && content.is_none() { Presence::Unknown } else { Presence::File };
-        let made = Made { content, copy, unread, ..Made::new(presence, Inside::Unknown) };
+        let made = FileState { content, copy, unread, ..FileState::new(presence, Inside::Unknown) };
         self.put(key.to_owned(), made, stamp);
     }
 
@@ -607,7 +612,7 @@ impl Files {
         let path = self.canonical(path).into_owned();
         match self.made.get(&path) {
             Some(made) if made.content.as_ref() == Some(before) && !made.unread => {
-                let made = Made { content: Some(content), ..made.clone() };
+                let made = FileState { content: Some(content), ..made.clone() };
                 self.put(path, made, stamp);
             }
             _ => self.set_unread(&path, stamp),
@@ -620,12 +625,12 @@ impl Files {
         match (self.made.get(&path), content) {
             (Some(made), _) if made.content.as_ref() == content && content.is_some() => {}
             (Some(made), Some(content)) if made.content.is_none() && !made.unread => {
-                let made = Made { content: Some(Rc::clone(content)), ..made.clone() };
+                let made = FileState { content: Some(Rc::clone(content)), ..made.clone() };
                 self.put(path, made, stamp);
             }
             (None, Some(content)) => {
-                let made = Made::new(Presence::Unknown, Inside::Unknown);
-                self.put(path, Made { content: Some(Rc::clone(content)), ..made }, stamp);
+                let made = FileState::new(Presence::Unknown, Inside::Unknown);
+                self.put(path, FileState { content: Some(Rc::clone(content)), ..made }, stamp);
             }
             _ => self.set_unread(&path, stamp),
         }
@@ -639,7 +644,7 @@ impl Files {
         let canonical = self.canonical(path).into_owned();
         if let Some(made) = self.made.get(&canonical).cloned() {
             let unread = made.unread && content.is_none();
-            self.put(canonical, Made { content, unread, preexisting: false, copy: None, ..made }, stamp);
+            self.put(canonical, FileState { content, unread, preexisting: false, copy: None, ..made }, stamp);
         }
     }
 
@@ -652,7 +657,7 @@ impl Files {
             let copy = Some(from.clone()).filter(|_| !mixed);
             self.replace(
                 canonical.clone(),
-                Made { content: None, unread: mixed, link: None, links: Vec::new(), copy, ..made },
+                FileState { content: None, unread: mixed, link: None, links: Vec::new(), copy, ..made },
                 stamp,
             );
             if folder {
@@ -665,7 +670,11 @@ impl Files {
     pub(crate) fn may_copy(&mut self, path: &str, content: Option<Rc<Text>>, from: Option<String>, stamp: u64) {
         let path = self.canonical(path).into_owned();
         if self.made.get(&path).is_none() {
-            self.put(path, Made { content, copy: from, ..Made::new(Presence::Unknown, Inside::Unknown) }, stamp);
+            self.put(
+                path,
+                FileState { content, copy: from, ..FileState::new(Presence::Unknown, Inside::Unknown) },
+                stamp,
+            );
         }
     }
 
@@ -673,8 +682,8 @@ impl Files {
     pub(crate) fn set_unread(&mut self, path: &str, stamp: u64) {
         let canonical = self.canonical(path).into_owned();
         let made = self.made.get(&canonical).cloned();
-        let made = made.unwrap_or_else(|| Made::new(Presence::Unknown, Inside::Unknown));
-        self.put(canonical, Made { content: None, unread: true, preexisting: false, copy: None, ..made }, stamp);
+        let made = made.unwrap_or_else(|| FileState::new(Presence::Unknown, Inside::Unknown));
+        self.put(canonical, FileState { content: None, unread: true, preexisting: false, copy: None, ..made }, stamp);
     }
 
     /// It may be a link now.
@@ -682,7 +691,7 @@ impl Files {
         self.link(path, to, stamp);
         let path = self.canonical(path).into_owned();
         if let Some(made) = self.made.get(&path).cloned() {
-            self.put(path, Made { presence: Presence::Unknown, ..made }, stamp);
+            self.put(path, FileState { presence: Presence::Unknown, ..made }, stamp);
         }
     }
 
@@ -691,7 +700,7 @@ impl Files {
         // A program is known by the name that it is given, which may lead on: `/usr/bin/vim` to `/usr/bin/vim.basic`.
         let to = if crate::effect::is_system(&to) { to } else { self.canonical(&to).into_owned() };
         let path = self.canonical(path).into_owned();
-        self.put(path, Made { link: Some(to), ..Made::new(presence, Inside::Unknown) }, stamp);
+        self.put(path, FileState { link: Some(to), ..FileState::new(presence, Inside::Unknown) }, stamp);
     }
 }
 

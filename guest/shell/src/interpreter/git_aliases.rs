@@ -1,7 +1,7 @@
 //! Aliases of git: `git NAME` runs what a setting says that NAME stands for.
 
 use super::Interpreter;
-use super::places::located_at;
+use super::path_resolution::located_at;
 use super::state::ShellState;
 use crate::command::Command;
 use crate::facts::FileOracle as _;

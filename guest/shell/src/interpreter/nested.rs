@@ -3,18 +3,18 @@
 //! | Module | For |
 //! |---|---|
 //! | `scripts` | texts and files that a shell, or another interpreter, reads as its program |
-//! | `surroundings` | what a wrapper changes around what it runs, and what a process of its own has |
+//! | `context` | what a wrapper changes around what it runs, and what a process of its own has |
 
+mod context;
 mod scripts;
-mod surroundings;
 
 use std::rc::Rc;
 
 use super::Interpreter;
+use super::control_exits::ControlExits;
 use super::dialect::reader;
-use super::ends::Ends;
 use super::foreign::reads_alike;
-use super::places::{followed_at, is_unread, on_path, unlikely_places};
+use super::path_resolution::{followed_at, is_unread, on_path, unlikely_places};
 use super::script_effects::arguments;
 use super::simple::Lookup;
 use super::state::{Input, Opened, ShellState, Status};
@@ -81,7 +81,7 @@ impl Interpreter<'_> {
         inner: Vec<NestedCommand>,
         span: Span,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let name = words
             .first()
             .and_then(Word::known)
@@ -131,7 +131,7 @@ impl Interpreter<'_> {
                 if in_place {
                     after.havoc(self.change());
                 }
-                ends = Ends::with(self.unread(span, after), Status::Unknown);
+                ends = ControlExits::with(self.unread(span, after), Status::Unknown);
             }
             ((self.elsewhere, self.fresh), self.preexisting) = (was_elsewhere, was_stored);
             if matches!(name.as_str(), "find" | "fd" | "fdfind") {
@@ -165,7 +165,7 @@ impl Interpreter<'_> {
             status = Status::Unknown;
         }
         self.sequential(words, &mut state);
-        Ends::with(state, status)
+        ControlExits::with(state, status)
     }
 
     /// Begins with what a command runs. Gives what is known so far of what is around it.
@@ -243,7 +243,7 @@ impl Interpreter<'_> {
         span: Span,
         state: &mut ShellState,
         own: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let name = outer.first().and_then(Word::known).map(toolgate_shell_syntax::path::basename).unwrap_or_default();
         match kind {
             NestedKind::Command { words, more } => {
@@ -268,12 +268,12 @@ impl Interpreter<'_> {
                     let mut state = own;
                     let stamp = self.change();
                     state.havoc(stamp);
-                    Ends::with(state, Status::Unknown)
+                    ControlExits::with(state, Status::Unknown)
                 })
             }
             NestedKind::Trap { text, signals } => {
                 self.trap(&text, &signals, state);
-                Ends::with(own, Status::Success)
+                ControlExits::with(own, Status::Success)
             }
             NestedKind::Inline { language, text, args } => {
                 let setting = Setting { arguments: Some(self.told(slot, &args)), ..Setting::of(Origin::Text) };
@@ -285,11 +285,11 @@ impl Interpreter<'_> {
                     self.captures = captures;
                     self.print_content(&content, span, &after);
                 }
-                Ends::with(after, Status::Unknown)
+                ControlExits::with(after, Status::Unknown)
             }
             NestedKind::Loaded { language, path } => {
                 let after = self.load(language, &Setting::of(Origin::Text), &path, own);
-                Ends::with(after, Status::Unknown)
+                ControlExits::with(after, Status::Unknown)
             }
             NestedKind::Script { language, path, args } => self.given_script(slot, language, (&path, &args), span, own),
             NestedKind::File { path, args, here } => self.given_file(slot, (&path, &args), here, name, span, own),
@@ -298,7 +298,7 @@ impl Interpreter<'_> {
                     let mut own = own;
                     let stamp = self.change();
                     own.files.doubt_all(stamp);
-                    return Ends::with(own, Status::Unknown);
+                    return ControlExits::with(own, Status::Unknown);
                 }
                 self.read_input(language, reader(name), &args, span, own)
             }
@@ -314,27 +314,27 @@ impl Interpreter<'_> {
     }
 
     /// What cannot be read runs, and may do anything to files.
-    fn runs_unseen(&mut self, span: Span, mut own: ShellState) -> Ends {
+    fn runs_unseen(&mut self, span: Span, mut own: ShellState) -> ControlExits {
         self.unread = true;
         let stamp = self.change();
         own.files.doubt_all(stamp);
         self.print(None, span, None, &own);
-        Ends::with(own, Status::Unknown)
+        ControlExits::with(own, Status::Unknown)
     }
 
     /// A text that only reads, in a grammar that is not read here: its tokens are listed as the words of its commands.
-    fn foreign_reads(&mut self, text: &Word, own: ShellState) -> Ends {
+    fn foreign_reads(&mut self, text: &Word, own: ShellState) -> ControlExits {
         let mut after = own.clone();
         for words in scanned_commands(text, self.facts) {
             let slot = self.reserve();
             self.record(slot, Command::bare(words, text.span, 0), &own, &mut after);
         }
         self.print(None, text.span, None, &after);
-        Ends::with(after, Status::Unknown)
+        ControlExits::with(after, Status::Unknown)
     }
 
     /// A text whose grammar is not read: its tokens are listed as the words of one command.
-    fn foreign_text(&mut self, text: &Word, mut own: ShellState) -> Ends {
+    fn foreign_text(&mut self, text: &Word, mut own: ShellState) -> ControlExits {
         let words = scanned_words(text, self.facts);
         if !words.is_empty() {
             let slot = self.reserve();
@@ -346,7 +346,7 @@ impl Interpreter<'_> {
     }
 
     /// A text for a shell of its own, by the options that it is given with.
-    fn given_text(&mut self, outer: &[Word], name: &str, text: &Word, args: &[Word], own: ShellState) -> Ends {
+    fn given_text(&mut self, outer: &[Word], name: &str, text: &Word, args: &[Word], own: ShellState) -> ControlExits {
         let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
         let mut shell = self.process(&own, if args.is_empty() { &own_name } else { args });
         // `sh -ec`
@@ -372,7 +372,7 @@ impl Interpreter<'_> {
         (path, args): (&Word, &[Word]),
         span: Span,
         own: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let was_stored = self.preexisting;
         let place = path.known().and_then(|path| match own.folders.likely() {
             _ if path.starts_with('/') => Some(absolute(path, "/")),
@@ -391,11 +391,11 @@ impl Interpreter<'_> {
         match content {
             Some(content) => {
                 let after = self.script(language, &content.word(), setting, own);
-                Ends::with(after, Status::Unknown)
+                ControlExits::with(after, Status::Unknown)
             }
             None => {
                 self.hides(slot);
-                Ends::with(self.unread(span, own), Status::Unknown)
+                ControlExits::with(self.unread(span, own), Status::Unknown)
             }
         }
     }
@@ -409,7 +409,7 @@ impl Interpreter<'_> {
         name: &str,
         span: Span,
         own: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let was_stored = self.preexisting;
         let known = path.known().map(str::to_owned);
         if known.as_deref().is_some_and(is_stdin) {
@@ -443,7 +443,7 @@ impl Interpreter<'_> {
                 let mut inside = own.clone();
                 interpreter.stands_in(path, &mut inside);
                 interpreter.text(&word, |interpreter, list| ends = Some(interpreter.list(list, inside)));
-                let ends = ends.unwrap_or_else(|| Ends::of(own));
+                let ends = ends.unwrap_or_else(|| ControlExits::of(own));
                 return ends.each(interpreter, |state, stamp| state.restore(SOURCES, outer.as_ref(), stamp));
             }
             // Whatever interpreter its first line names.
@@ -463,7 +463,7 @@ impl Interpreter<'_> {
                     let stamp = self.change();
                     own.havoc(stamp);
                 }
-                Ends::with(self.unread(span, own), Status::Unknown)
+                ControlExits::with(self.unread(span, own), Status::Unknown)
             }
         }
     }
@@ -501,14 +501,14 @@ impl Interpreter<'_> {
         }
     }
 
-    fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: ShellState) -> Ends {
+    fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: ShellState) -> ControlExits {
         for words in list {
             let mut state = own.clone();
             state.input = Input::Nothing;
             let end = self.argv(words, false, span, Lookup::Programs, state).join(self);
             own.files = end.files;
         }
-        Ends::with(own, Status::Unknown)
+        ControlExits::with(own, Status::Unknown)
     }
 
     pub(super) fn argv(
@@ -518,10 +518,10 @@ impl Interpreter<'_> {
         span: Span,
         lookup: Lookup,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let slot = self.reserve();
         if self.failure.is_some() || words.is_empty() {
-            return Ends::of(state);
+            return ControlExits::of(state);
         }
         let start = words.first().map_or(span.start, |word| word.span.start);
         let span = Span { start: start.min(span.end), end: span.end };

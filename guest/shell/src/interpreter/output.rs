@@ -226,7 +226,7 @@ pub(super) fn echo(arguments: &[&str], backslashes: Option<bool>, printer: Print
     let letters: String = arguments[..options].concat();
     let text = arguments[options..].join(" ");
     let mut escapes = letters.rfind('e').is_some_and(|at| letters.rfind('E').is_none_or(|other| other < at));
-    let read = unescape(&text, Place::Echo, printer);
+    let read = unescape(&text, EscapeContext::Echo, printer);
     let disputed = text.split('\\').skip(1).any(|rest| rest.starts_with(DISPUTED));
     let differs = disputed || read.as_ref().is_none_or(|(read, stopped)| *stopped || *read != text);
     if !escapes && !letters.contains('E') && differs {
@@ -242,9 +242,9 @@ pub(super) fn echo(arguments: &[&str], backslashes: Option<bool>, printer: Print
     Some(text)
 }
 
-/// Where backslash escapes stand.
+/// The context of backslash escapes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum EscapeContext {
     /// In the arguments of `echo`.
     Echo,
     /// In the format of `printf`.
@@ -265,7 +265,7 @@ enum Place {
 /// | `\162` after `echo -e` | text | text | `r` without `-e` | `r` |
 /// | `\x41`, `\u0041` | `A` | `A` | text | `A`, and an error |
 /// | `\E` | as `\e` | text | text | text |
-fn unescape(text: &str, place: Place, printer: Printer) -> Option<(String, bool)> {
+fn unescape(text: &str, context: EscapeContext, printer: Printer) -> Option<(String, bool)> {
     let bash = printer == Printer::Bash;
     let shell = printer != Printer::Other;
     let mut result = String::new();
@@ -297,7 +297,7 @@ fn unescape(text: &str, place: Place, printer: Printer) -> Option<(String, bool)
             't' => result.push('\t'),
             'v' => result.push('\x0b'),
             '\\' => result.push('\\'),
-            'c' if place != Place::Format => return Some((result, true)),
+            'c' if context != EscapeContext::Format => return Some((result, true)),
             'e' if shell => result.push('\x1b'),
             'E' if bash => result.push('\x1b'),
             'x' if shell => match number(16, 2, &mut rest)? {
@@ -307,14 +307,14 @@ fn unescape(text: &str, place: Place, printer: Printer) -> Option<(String, bool)
             },
             'u' | 'U' if shell => result.push(number(16, if c == 'u' { 4 } else { 8 }, &mut rest)??),
             'e' | 'E' | 'x' | 'u' | 'U' => return None,
-            '"' | '\'' | '?' if place == Place::Format && bash => result.push(c),
-            'c' | '"' | '\'' | '?' if place == Place::Format && !bash => return None,
-            '0' if place != Place::Format => result.push(number(8, 3, &mut rest)?.unwrap_or('\0')),
-            '0'..='7' if place == Place::Format || place == Place::Argument && bash => {
+            '"' | '\'' | '?' if context == EscapeContext::Format && bash => result.push(c),
+            'c' | '"' | '\'' | '?' if context == EscapeContext::Format && !bash => return None,
+            '0' if context != EscapeContext::Format => result.push(number(8, 3, &mut rest)?.unwrap_or('\0')),
+            '0'..='7' if context == EscapeContext::Format || context == EscapeContext::Argument && bash => {
                 rest = &text[text.len() - rest.len() - 1..];
                 result.push(number(8, 3, &mut rest)?.unwrap_or('\0'));
             }
-            '1'..='7' if place == Place::Argument || !shell => return None,
+            '1'..='7' if context == EscapeContext::Argument || !shell => return None,
             other => {
                 result.push('\\');
                 result.push(other);
@@ -347,7 +347,7 @@ fn printf(arguments: &[&str], printer: Printer) -> Option<String> {
                     Some('\\') => at + 2,
                     _ => after.find(['\\', '%']).map_or(rest.len(), |next| at + 1 + next),
                 };
-                let (text, _) = unescape(&rest[at..end], Place::Format, printer)?;
+                let (text, _) = unescape(&rest[at..end], EscapeContext::Format, printer)?;
                 result.push_str(&text);
                 rest = &rest[end..];
                 continue;
@@ -364,7 +364,7 @@ fn printf(arguments: &[&str], printer: Printer) -> Option<String> {
                 '%' => result.push('%'),
                 's' => result.push_str(value()),
                 'b' => {
-                    let (text, stopped) = unescape(value(), Place::Argument, printer)?;
+                    let (text, stopped) = unescape(value(), EscapeContext::Argument, printer)?;
                     result.push_str(&text);
                     if stopped {
                         return Some(result);

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::Interpreter;
 use super::arguments::{is_gap, spread, spreads};
-use super::pieces::{Piece, join, push_value};
 use super::state::ShellState;
+use super::word_fragments::{WordFragment, join, push_value};
 use crate::abstract_value::{Content, Variable};
 use crate::command::SUBSTITUTION;
 use toolgate_shell_syntax::glob::Pattern;
@@ -261,7 +261,7 @@ impl Interpreter<'_> {
         parameter: &Parameter,
         quoted: bool,
         state: &mut ShellState,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<WordFragment>,
     ) {
         if let Operation::Commands(list) = &parameter.operation {
             let value = self.substitution(list, state);
@@ -299,7 +299,7 @@ impl Interpreter<'_> {
                     self.leaves_shell(state, true);
                 }
                 let all = parameter.name == "@" || matches!(parameter.index, Some(Index::All));
-                pieces.push(Piece::hole(why, quoted && !all));
+                pieces.push(WordFragment::hole(why, quoted && !all));
             }
             Some(Got::Unset) => {
                 let all = parameter.name == "@" || matches!(parameter.index, Some(Index::All));
@@ -307,7 +307,7 @@ impl Interpreter<'_> {
                     self.leaves_shell(state, parameter.index.is_some());
                 }
                 if quoted && !all {
-                    pieces.push(Piece::text("", true));
+                    pieces.push(WordFragment::text("", true));
                 }
             }
             None => {}
@@ -442,7 +442,7 @@ impl Interpreter<'_> {
         got: Got,
         quoted: bool,
         state: &mut ShellState,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<WordFragment>,
     ) -> Option<Got> {
         match &parameter.operation {
             Operation::None => Some(got),
@@ -529,7 +529,7 @@ impl Interpreter<'_> {
         word: &syntax::Word,
         quoted: bool,
         state: &mut ShellState,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<WordFragment>,
     ) -> Option<Got> {
         let has_value = match &got {
             Got::Set(Value::Known(text)) => Some(!(empty && text.is_empty())),
@@ -547,7 +547,7 @@ impl Interpreter<'_> {
                 own = interpreter.pieces(&word.parts, quoted, true, &mut after);
                 // The word of an expansion that is not quoted is split like its value.
                 for piece in &mut own {
-                    if let Piece::Text { quoted: false, split, .. } = piece {
+                    if let WordFragment::Text { quoted: false, split, .. } = piece {
                         *split = true;
                     }
                 }
@@ -556,7 +556,7 @@ impl Interpreter<'_> {
         match (operator, uses_word) {
             (b'+', Some(false)) => {
                 if quoted {
-                    pieces.push(Piece::text("", true));
+                    pieces.push(WordFragment::text("", true));
                 }
                 None
             }
@@ -615,25 +615,25 @@ impl Interpreter<'_> {
 }
 
 /// The words of `$@` or `$*`.
-pub(super) fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, state: &ShellState) {
+pub(super) fn many(pieces: &mut Vec<WordFragment>, values: &[Value], joined: bool, quoted: bool, state: &ShellState) {
     let ifs = state.ifs();
     for (index, value) in values.iter().filter(|value| !is_gap(value)).enumerate() {
         if index > 0 {
             match (joined && quoted, ifs.as_deref().map(|ifs| ifs.chars().next())) {
-                (false, _) => pieces.push(Piece::Break),
+                (false, _) => pieces.push(WordFragment::Break),
                 (true, Some(separator)) => {
-                    pieces.push(Piece::text(separator.map(String::from).unwrap_or_default(), true));
+                    pieces.push(WordFragment::text(separator.map(String::from).unwrap_or_default(), true));
                 }
-                (true, None) => pieces.push(Piece::hole(Why::Expansion, true)),
+                (true, None) => pieces.push(WordFragment::hole(Why::Expansion, true)),
             }
         }
         match spread(value) {
-            Some(pattern) => pieces.push(Piece::Spread(pattern.to_owned())),
+            Some(pattern) => pieces.push(WordFragment::Spread(pattern.to_owned())),
             None => push_value(pieces, value.clone(), quoted),
         }
     }
     if values.is_empty() && joined && quoted {
-        pieces.push(Piece::text("", true));
+        pieces.push(WordFragment::text("", true));
     }
 }
 

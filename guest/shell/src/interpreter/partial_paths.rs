@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::places::in_unknown;
+use super::path_resolution::in_unknown;
 use super::state::ShellState;
 use super::{Interpreter, MAX_BYTES, MAX_STEPS};
 use crate::abstract_value::Text;
@@ -28,9 +28,9 @@ const MAX_STEPS_IN_ALL: usize = 4_000;
 /// How much may be in one.
 const MAX_TEXT: usize = 64 << 10;
 
-/// What the text wrote, and what it ran of that.
+/// What the text wrote to files whose path is known in part, and what it ran of that.
 #[derive(Default)]
-pub(super) struct Alike {
+pub(super) struct PartialPathWrites {
     /// Without a text where only that it was written is known.
     files: Vec<(Value, Option<Rc<Text>>)>,
     /// What was read where it is run, and how many parts of all that.
@@ -39,7 +39,7 @@ pub(super) struct Alike {
     pub(super) scripts: Vec<Script>,
 }
 
-impl Alike {
+impl PartialPathWrites {
     /// What was written to the files that are written like a path, each text once, the last one first.
     fn texts(&self, path: &Value) -> Vec<Rc<Text>> {
         let mut texts: Vec<Rc<Text>> = Vec::new();
@@ -72,23 +72,24 @@ impl Interpreter<'_> {
             return;
         }
         let Some(file) = self.place(path, state) else { return };
-        let before = || self.alike.files.iter().rev().find(|(other, own)| own.is_some() && other.is_like(&file));
+        let before =
+            || self.partial_path_writes.files.iter().rev().find(|(other, own)| own.is_some() && other.is_like(&file));
         let text = match append.then(before).flatten() {
             Some((_, Some(before))) => text.map(|text| Rc::new(before.followed_by(text))),
             _ => text.cloned(),
         };
         let file = (file, text.filter(|text| text.text.len() <= MAX_TEXT));
-        self.alike.files.retain(|other| *other != file);
-        self.alike.files.push(file);
-        if self.alike.files.len() > MAX_FILES {
-            self.alike.files.remove(0);
+        self.partial_path_writes.files.retain(|other| *other != file);
+        self.partial_path_writes.files.push(file);
+        if self.partial_path_writes.files.len() > MAX_FILES {
+            self.partial_path_writes.files.remove(0);
         }
     }
 
     /// Notes that what is in one file is in another now.
     pub(super) fn copy_alike(&mut self, from: (&Value, Span), to: (&Value, Span), state: &ShellState) {
         self.write_alike(to, None, false, state);
-        let texts = self.place(from, state).map(|from| self.alike.texts(&from)).unwrap_or_default();
+        let texts = self.place(from, state).map(|from| self.partial_path_writes.texts(&from)).unwrap_or_default();
         for text in texts.iter().rev() {
             self.write_alike(to, Some(text), false, state);
         }
@@ -99,7 +100,7 @@ impl Interpreter<'_> {
         if self.elsewhere {
             return None;
         }
-        let alike = |place: &Value| self.alike.files.iter().any(|(file, _)| file.is_like(place));
+        let alike = |place: &Value| self.partial_path_writes.files.iter().any(|(file, _)| file.is_like(place));
         let likely = || self.place((&path.value, path.span), state).filter(alike);
         let possible = || may_be(&path.value, state).filter(|place| state.files.any_made(place));
         likely().or_else(possible)
@@ -120,21 +121,21 @@ impl Interpreter<'_> {
             return;
         }
         for text in self.texts_in(path, state) {
-            let left = MAX_STEPS_IN_ALL.saturating_sub(self.alike.steps);
-            if self.alike.ran.len() >= MAX_RUNS || left == 0 {
+            let left = MAX_STEPS_IN_ALL.saturating_sub(self.partial_path_writes.steps);
+            if self.partial_path_writes.ran.len() >= MAX_RUNS || left == 0 {
                 let why = "the command runs too many scripts with partly unknown paths";
-                self.alike.unread(why.to_owned(), Vec::new());
+                self.partial_path_writes.unread(why.to_owned(), Vec::new());
                 return;
             }
             if text.text.len() > MAX_TEXT {
-                self.alike.unread("a script that may run is too long to analyze".to_owned(), Vec::new());
+                self.partial_path_writes.unread("a script that may run is too long to analyze".to_owned(), Vec::new());
                 continue;
             }
-            let often = self.alike.ran.iter().filter(|other| other.text == text.text).count();
+            let often = self.partial_path_writes.ran.iter().filter(|other| other.text == text.text).count();
             if often == MAX_RUNS_OF_ONE || known.is_some_and(|known| known.text == text.text) {
                 continue;
             }
-            self.alike.ran.push(Rc::clone(&text));
+            self.partial_path_writes.ran.push(Rc::clone(&text));
             let mut interpreter = Interpreter::new(self.source, self.facts);
             (interpreter.used.steps, interpreter.used.bytes) = (MAX_STEPS - left, MAX_BYTES - 4 * MAX_TEXT);
             interpreter.condition_depth = 1;
@@ -148,21 +149,28 @@ impl Interpreter<'_> {
             let mut own = state.clone();
             own.files.forget_facts();
             // Not again inside itself.
-            let others =
-                self.alike.files.iter().filter(|(_, other)| other.as_ref().is_none_or(|other| other.text != text.text));
-            interpreter.alike = Alike {
+            let others = self
+                .partial_path_writes
+                .files
+                .iter()
+                .filter(|(_, other)| other.as_ref().is_none_or(|other| other.text != text.text));
+            interpreter.partial_path_writes = PartialPathWrites {
                 files: others.cloned().collect(),
-                ran: std::mem::take(&mut self.alike.ran),
-                steps: self.alike.steps,
+                ran: std::mem::take(&mut self.partial_path_writes.ran),
+                steps: self.partial_path_writes.steps,
                 scripts: Vec::new(),
             };
             run(&mut interpreter, &text, own);
-            self.alike.ran = interpreter.alike.ran;
-            self.alike.steps = interpreter.alike.steps + (interpreter.used.steps + left - MAX_STEPS);
-            self.alike.scripts.append(&mut interpreter.alike.scripts);
+            self.partial_path_writes.ran = interpreter.partial_path_writes.ran;
+            self.partial_path_writes.steps =
+                interpreter.partial_path_writes.steps + (interpreter.used.steps + left - MAX_STEPS);
+            self.partial_path_writes.scripts.append(&mut interpreter.partial_path_writes.scripts);
             match interpreter.failure {
-                None => self.alike.scripts.push(Script { commands: interpreter.commands, ..Script::default() }),
-                Some(why) => self.alike.unread(why, interpreter.commands),
+                None => self
+                    .partial_path_writes
+                    .scripts
+                    .push(Script { commands: interpreter.commands, ..Script::default() }),
+                Some(why) => self.partial_path_writes.unread(why, interpreter.commands),
             }
         }
     }
@@ -171,7 +179,7 @@ impl Interpreter<'_> {
     fn texts_in(&self, path: &Word, state: &ShellState) -> Vec<Rc<Text>> {
         let span = path.span;
         let mut texts = match self.place((&path.value, span), state) {
-            Some(place) if !self.alike.files.is_empty() => self.alike.texts(&place),
+            Some(place) if !self.partial_path_writes.files.is_empty() => self.partial_path_writes.texts(&place),
             _ => Vec::new(),
         };
         for text in may_be(&path.value, state).map(|path| state.files.texts_at(&path, span)).unwrap_or_default() {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::places::places;
+use super::path_resolution::places;
 use super::state::{Input, ShellState};
 use super::{Interpreter, MAX_OF_SESSION};
 use crate::abstract_value::{Content, Text};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::places::{followed_at, places};
+use super::path_resolution::{followed_at, places};
 use super::state::{Input, Opened, ShellState};
 use crate::abstract_value::Text;
 use crate::command::{Redirect, RedirectKind};

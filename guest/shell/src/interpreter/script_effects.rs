@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::Interpreter;
 use super::dialect::Reader;
-use super::loads::{examples, is_written, written_in};
-use super::places::places;
+use super::loaded_files::{examples, is_written, written_in};
+use super::path_resolution::places;
 use super::project::Written;
 use super::simple::Lookup;
 use super::state::ShellState;

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use super::Interpreter;
 use super::assign::{assigns, tilde_value};
 use super::builtin_names::{is_builtin, runs_in_shell};
-use super::ends::Ends;
+use super::control_exits::ControlExits;
 use super::environment::by_environment;
 use super::files::Inside;
 use super::output::{self, Printer};
-use super::places::{
+use super::path_resolution::{
     behind_link, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real, root,
     unlikely_places,
 };
@@ -49,7 +49,7 @@ impl Interpreter<'_> {
         words: &[syntax::Word],
         redirects: &[syntax::Redirect],
         state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let words: Vec<&syntax::Word> = words.iter().collect();
         self.aliased(span, assignments, &words, redirects, state)
     }
@@ -62,10 +62,10 @@ impl Interpreter<'_> {
         words: &[&syntax::Word],
         redirects: &[syntax::Redirect],
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let slot = self.reserve();
         if self.failure.is_some() {
-            return Ends::of(state);
+            return ControlExits::of(state);
         }
         let before = state.clone();
         let declares = words.first().and_then(|word| word.plain()).is_some_and(|name| DECLARATIONS.contains(&name));
@@ -193,12 +193,12 @@ impl Interpreter<'_> {
         redirected: &Redirected,
         before: &ShellState,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let failed = (redirected.made != Some(true)).then(|| state.clone());
         if redirected.made == Some(false) {
             // It is come to, and then not run.
             self.doubting(true, |interpreter| interpreter.record(slot, command, before, &mut state));
-            return Ends::with(failed.unwrap_or(state), Status::Failure);
+            return ControlExits::with(failed.unwrap_or(state), Status::Failure);
         }
         let mut input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
         let mut descriptors = redirected.open(&mut state);
@@ -249,7 +249,7 @@ impl Interpreter<'_> {
         redirected: Redirected,
         before: &ShellState,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let mut own = Vec::new();
         let mut failed = false;
         for assignment in assignments {
@@ -288,7 +288,7 @@ impl Interpreter<'_> {
             // Where a name is readonly the shell may stop.
             self.leaves_shell(&mut state, true);
         }
-        Ends::with(state, status)
+        ControlExits::with(state, status)
     }
 
     /// Runs a command whose words are known as far as they are.
@@ -299,9 +299,9 @@ impl Interpreter<'_> {
         lookup: Lookup,
         before: &ShellState,
         state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         if !self.step() {
-            return Ends::of(state);
+            return ControlExits::of(state);
         }
         let first = command.words.first().filter(|first| first.known().is_none_or(|name| name.contains('/'))).cloned();
         let Some((file, first)) = first.and_then(|first| Some((self.wrote_alike(&first, before)?, first))) else {
@@ -328,7 +328,7 @@ impl Interpreter<'_> {
         lookup: Lookup,
         before: &ShellState,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         match command.words.first().and_then(Word::known).and_then(|name| behind_link(name, &state, before)) {
             Some(program) if program.is_empty() => command.unseen_script = true,
             Some(program) => {
@@ -352,7 +352,7 @@ impl Interpreter<'_> {
             first.value = Value::Known(name.to_owned());
         }
         let words = command.words.clone();
-        let Some(first) = words.first() else { return Ends::of(state) };
+        let Some(first) = words.first() else { return ControlExits::of(state) };
         let span = command.span;
         if let Value::Unknown { why, shape } = &first.value
             && matches!(why.variable(), Some("SHELL" | "BASH"))
@@ -384,11 +384,11 @@ impl Interpreter<'_> {
         if lookup != Lookup::Programs && name == "printf" && !self.dialect.posix && self.printf_into(&words, &mut state)
         {
             self.record(slot, command, before, &mut state);
-            return Ends::with(state, Status::Unknown);
+            return ControlExits::with(state, Status::Unknown);
         }
         if name == "trap" && self.clears_trap(&words, &mut state) {
             self.record(slot, command, before, &mut state);
-            return Ends::with(state, Status::Success);
+            return ControlExits::with(state, Status::Success);
         }
         let mut inner = if is_foreign(&name, &state) { Vec::new() } else { wrapper::inner(&words) };
         inner.extend(by_environment(&name, &words, &state));
@@ -428,7 +428,7 @@ impl Interpreter<'_> {
         lookup: Lookup,
         before: &ShellState,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let (first, span) = (&words[0], command.span);
         // It may be anything, a builtin too.
         command.unseen_script |= self.has_holes;
@@ -457,7 +457,7 @@ impl Interpreter<'_> {
         }
         self.print(None, span, None, &state);
         state.use_input();
-        let Some(words) = likely else { return Ends::with(state, Status::Unknown) };
+        let Some(words) = likely else { return ControlExits::with(state, Status::Unknown) };
         let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
         let via = first.value.text().replace(Value::HOLE, "$");
         let end = self.doubting(true, |interpreter| {
@@ -467,7 +467,7 @@ impl Interpreter<'_> {
             })
         });
         let end = end.join(self);
-        Ends::with(end.merge(state, self.change()), Status::Unknown)
+        ControlExits::with(end.merge(state, self.change()), Status::Unknown)
     }
 
     /// Who prints what `echo` and `printf` do.
@@ -487,7 +487,7 @@ impl Interpreter<'_> {
         builtin: bool,
         before: &ShellState,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let span = self.commands.get(slot).map_or_else(Span::default, |command| command.span);
         let name = words.first().and_then(Word::known).map(toolgate_shell_syntax::path::basename).unwrap_or_default();
         let arguments: Option<Vec<&str>> =
@@ -652,7 +652,7 @@ impl Interpreter<'_> {
         before: &ShellState,
         state: ShellState,
         status: Status,
-    ) -> Ends {
+    ) -> ControlExits {
         let was_stored = self.preexisting;
         if words.first().and_then(Word::known) == Some("autoload") {
             self.autoload(words, &state);
@@ -671,7 +671,7 @@ impl Interpreter<'_> {
         {
             return self.inside_file(slot, &content, words, state, was_stored);
         }
-        Ends::with(state, status)
+        ControlExits::with(state, status)
     }
 
     /// A program that is named by its path: it may be a script that the text wrote.
@@ -683,7 +683,7 @@ impl Interpreter<'_> {
         before: &ShellState,
         mut state: ShellState,
         status: Status,
-    ) -> Ends {
+    ) -> ControlExits {
         let was_stored = self.preexisting;
         let written = words[0].known().unwrap_or_default();
         if is_unread(written, before)
@@ -706,7 +706,7 @@ impl Interpreter<'_> {
             return self.inside_file(slot, &content, words, state, was_stored);
         }
         self.hides(slot);
-        Ends::with(state, status)
+        ControlExits::with(state, status)
     }
 }
 

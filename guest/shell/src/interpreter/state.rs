@@ -30,9 +30,9 @@ pub(crate) struct Handler {
     pub(crate) text: Word,
 }
 
-/// What held when handlers were last run.
+/// The state in which handlers were last run.
 #[derive(Debug)]
-pub(crate) struct Handled {
+pub(crate) struct TrapSnapshot {
     /// Whether they were.
     pub(crate) ran: bool,
     vars: Table<Variable>,
@@ -44,9 +44,9 @@ pub(crate) struct Handled {
     alias_texts: Shared<BTreeMap<String, Vec<String>>>,
 }
 
-impl Handled {
+impl TrapSnapshot {
     pub(crate) fn of(state: &ShellState, ran: bool) -> Self {
-        Handled {
+        TrapSnapshot {
             ran,
             vars: state.vars.clone(),
             stamp: state.stamp,
@@ -88,17 +88,17 @@ impl Status {
     }
 }
 
-/// `set -e`
+/// The state of `set -e`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Errexit {
+pub(crate) enum ErrexitState {
     Off,
     On,
     Perhaps,
 }
 
-impl From<bool> for Errexit {
+impl From<bool> for ErrexitState {
     fn from(on: bool) -> Self {
-        if on { Errexit::On } else { Errexit::Off }
+        if on { ErrexitState::On } else { ErrexitState::Off }
     }
 }
 
@@ -196,7 +196,7 @@ pub(crate) struct ShellState {
     /// What descriptors lead to that the text has opened: `exec 3> FILE`.
     pub(crate) descriptors: Shared<BTreeMap<u32, Opened>>,
     pub(crate) tracked: Shared<Vec<Option<String>>>,
-    pub(crate) errexit: Errexit,
+    pub(crate) errexit: ErrexitState,
     pub(crate) nounset: bool,
     pub(crate) pipefail: bool,
     /// `set -f`: no globs.
@@ -220,8 +220,8 @@ pub(crate) struct ShellState {
     pub(crate) alias_texts: Shared<BTreeMap<String, Vec<String>>>,
     /// What it runs for signals, and after commands or before them: any of these at any time.
     pub(crate) handlers: Shared<Vec<Handler>>,
-    /// What held when those were last run.
-    pub(crate) handled: Option<Rc<Handled>>,
+    /// The state in which those were last run.
+    pub(crate) trap_snapshot: Option<Rc<TrapSnapshot>>,
     /// What the shell runs when it ends: one of these, which may be nothing. None while nothing was said of it.
     pub(crate) traps: Option<Rc<Vec<Option<Word>>>>,
     pub(crate) status: Status,
@@ -251,7 +251,7 @@ impl ShellState {
             input: Input::Inherited,
             descriptors: Shared::default(),
             tracked: Shared::default(),
-            errexit: Errexit::Off,
+            errexit: ErrexitState::Off,
             nounset: false,
             pipefail: false,
             noglob: false,
@@ -264,7 +264,7 @@ impl ShellState {
             alias_texts: Shared::default(),
             traps: None,
             handlers: Shared::default(),
-            handled: None,
+            trap_snapshot: None,
             exported_functions: Shared::default(),
             namerefs: Shared::default(),
             status: Status::Success,
@@ -439,7 +439,7 @@ impl ShellState {
 
     fn doubt_shell(&mut self, stamp: u64) {
         self.doubt_vars(stamp);
-        self.errexit = Errexit::Perhaps;
+        self.errexit = ErrexitState::Perhaps;
         self.aliases |= !self.alias_texts.is_empty();
         self.folders.known = false;
         self.folders.open = true;
@@ -581,7 +581,7 @@ impl ShellState {
     fn merge_options(&mut self, other: &ShellState) {
         // An option that may be on counts as on where that makes less certain.
         if self.errexit != other.errexit {
-            self.errexit = Errexit::Perhaps;
+            self.errexit = ErrexitState::Perhaps;
         }
         self.nounset |= other.nounset;
         self.pipefail |= other.pipefail;
@@ -621,9 +621,9 @@ impl ShellState {
         if self.handlers != other.handlers {
             let more: Vec<_> = other.handlers.iter().filter(|one| !self.handlers.contains(one)).cloned().collect();
             self.handlers.to_mut().extend(more);
-            self.handled = None;
+            self.trap_snapshot = None;
         }
-        self.handled = self.handled.take().filter(|_| other.handled.is_some());
+        self.trap_snapshot = self.trap_snapshot.take().filter(|_| other.trap_snapshot.is_some());
     }
 
     /// What the shell may run when it ends; one of them always.
@@ -653,21 +653,21 @@ impl ShellState {
     }
 
     /// Whether nothing that a handler may depend on has changed since.
-    pub(crate) fn is_handled(&self, handled: &Handled) -> bool {
-        self.stamp == handled.stamp && self.differs_in_variables_only(handled)
+    pub(crate) fn is_handled(&self, snapshot: &TrapSnapshot) -> bool {
+        self.stamp == snapshot.stamp && self.differs_in_variables_only(snapshot)
     }
 
-    fn differs_in_variables_only(&self, handled: &Handled) -> bool {
-        self.functions_stamp == handled.functions_stamp
-            && self.files.stamp == handled.files_stamp
-            && self.folders == handled.folders
-            && self.arguments == handled.arguments
-            && self.alias_texts == handled.alias_texts
+    fn differs_in_variables_only(&self, snapshot: &TrapSnapshot) -> bool {
+        self.functions_stamp == snapshot.functions_stamp
+            && self.files.stamp == snapshot.files_stamp
+            && self.folders == snapshot.folders
+            && self.arguments == snapshot.arguments
+            && self.alias_texts == snapshot.alias_texts
     }
 
     /// The variables that have changed since; none if it is more than variables.
-    pub(crate) fn changed_since(&self, handled: &Handled) -> Option<Vec<String>> {
-        self.differs_in_variables_only(handled).then(|| self.vars.differences(&handled.vars).into_iter().collect())
+    pub(crate) fn changed_since(&self, snapshot: &TrapSnapshot) -> Option<Vec<String>> {
+        self.differs_in_variables_only(snapshot).then(|| self.vars.differences(&snapshot.vars).into_iter().collect())
     }
 
     /// The functions whose names are in a text, wherever they stand in it.

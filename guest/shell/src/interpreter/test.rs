@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::pieces::Piece;
-use super::places::located_at;
+use super::path_resolution::located_at;
 use super::state::ShellState;
+use super::word_fragments::WordFragment;
 use super::{Interpreter, regex};
 use crate::abstract_value::{Content, Variable};
 use crate::facts::Presence;
@@ -95,10 +95,10 @@ impl Interpreter<'_> {
         let mut text = String::new();
         for piece in self.pieces(&word.parts, false, true, state) {
             match piece {
-                Piece::Text { text: part, quoted: true, .. } => {
+                WordFragment::Text { text: part, quoted: true, .. } => {
                     part.chars().for_each(|c| text.extend(['\\', c]));
                 }
-                Piece::Text { text: part, .. } => text.push_str(&part),
+                WordFragment::Text { text: part, .. } => text.push_str(&part),
                 _ => return None,
             }
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::state::{Handled, Handler, ShellState};
+use super::state::{Handler, ShellState, TrapSnapshot};
 use crate::abstract_value::Variable;
 use toolgate_shell_syntax::word::{Value, Why, Word, is_name};
 
@@ -90,7 +90,7 @@ impl Interpreter<'_> {
                 self.fail("too many signal traps may run");
             }
         }
-        state.handled = None;
+        state.trap_snapshot = None;
     }
 
     /// Runs what a signal may have the shell run between two commands, if it may do something else than before. One from
@@ -98,7 +98,7 @@ impl Interpreter<'_> {
     pub(super) fn interrupt(&mut self, state: &mut ShellState, last: bool) {
         let idle = state.handlers.is_empty() || state.never || self.listing_suppressed > 0 || self.listed_only;
         // What was set just now is run however often others were.
-        let many = self.used.interruptions >= MAX_INTERRUPTIONS && state.handled.is_some();
+        let many = self.used.interruptions >= MAX_INTERRUPTIONS && state.trap_snapshot.is_some();
         if idle || self.handling || many && !last {
             return;
         }
@@ -111,19 +111,19 @@ impl Interpreter<'_> {
                 None => texts.push((handler.text.clone(), own)),
             }
         }
-        let due: Vec<bool> = match &state.handled {
-            Some(handled) if handled.ran && state.is_handled(handled) => return,
-            Some(handled) if !handled.ran && last => vec![true; texts.len()],
-            Some(handled) => match state.changed_since(handled) {
+        let due: Vec<bool> = match &state.trap_snapshot {
+            Some(snapshot) if snapshot.ran && state.is_handled(snapshot) => return,
+            Some(snapshot) if !snapshot.ran && last => vec![true; texts.len()],
+            Some(snapshot) => match state.changed_since(snapshot) {
                 Some(names) => texts.iter().map(|(text, _)| self.mentions(text, state, &names)).collect(),
-                None if handled.ran => vec![true; texts.len()],
+                None if snapshot.ran => vec![true; texts.len()],
                 None => texts.iter().map(|(text, own)| *own || last || self.waited(text, state).is_empty()).collect(),
             },
             None => texts.iter().map(|(text, own)| *own || last || self.waited(text, state).is_empty()).collect(),
         };
-        let first = state.handled.is_none();
-        let ran = state.handled.as_ref().is_some_and(|handled| handled.ran) || due.iter().any(|due| *due);
-        state.handled = Some(Rc::new(Handled::of(state, ran)));
+        let first = state.trap_snapshot.is_none();
+        let ran = state.trap_snapshot.as_ref().is_some_and(|snapshot| snapshot.ran) || due.iter().any(|due| *due);
+        state.trap_snapshot = Some(Rc::new(TrapSnapshot::of(state, ran)));
         let (guarded, joiner) = (std::mem::take(&mut self.guarded), self.joiner);
         self.handling = true;
         for ((text, _), due) in texts.iter().zip(due) {
@@ -150,7 +150,7 @@ impl Interpreter<'_> {
         }
         self.handling = false;
         // What it changed itself is no reason to run it again.
-        state.handled = Some(Rc::new(Handled::of(state, ran)));
+        state.trap_snapshot = Some(Rc::new(TrapSnapshot::of(state, ran)));
         (self.guarded, self.joiner) = (guarded, joiner);
     }
 

@@ -13,8 +13,8 @@
 use super::Interpreter;
 use super::aliases::GLOBAL;
 use super::parameter::{Got, many};
-use super::pieces::{Piece, push_literal, push_value};
 use super::state::ShellState;
+use super::word_fragments::{WordFragment, push_literal, push_value};
 use crate::abstract_value::Content;
 use toolgate_shell_syntax::path::basename;
 use toolgate_shell_syntax::syntax::{
@@ -143,7 +143,7 @@ impl Interpreter<'_> {
         rest: &[Part],
         quoted: bool,
         state: &mut ShellState,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<WordFragment>,
     ) -> Option<(usize, Literal)> {
         let Some(Part::Literal(next)) = rest.first() else { return None };
         let plain = parameter.index.is_none() && !parameter.indirect && matches!(parameter.operation, Operation::None);
@@ -172,7 +172,7 @@ impl Interpreter<'_> {
                     let part: String = slice(&characters, range).into_iter().collect();
                     push_value(pieces, Value::Known(part), quoted);
                 }
-                (Content::Text(_), _) => pieces.push(Piece::hole(Why::Expansion, quoted)),
+                (Content::Text(_), _) => pieces.push(WordFragment::hole(Why::Expansion, quoted)),
                 _ => return None,
             }
             return Some((count, left(last, close + 1)));
@@ -212,7 +212,7 @@ impl Interpreter<'_> {
     }
 
     /// A word with qualifiers behind it, as `*(N)`: its pieces without them. The commands that they hold are run.
-    pub(super) fn qualified(&mut self, parts: &[Part], state: &mut ShellState) -> Option<Vec<Piece>> {
+    pub(super) fn qualified(&mut self, parts: &[Part], state: &mut ShellState) -> Option<Vec<WordFragment>> {
         let (at, from) = qualifiers(parts)?;
         let Some(Part::Literal(opening)) = parts.get(at) else { return None };
         let mut own = Vec::new();
@@ -262,10 +262,10 @@ pub(super) fn stands_for(name: &Word, path: &Word, state: &mut ShellState) {
 }
 
 /// What pieces stand for, if nothing in them is unknown.
-fn pattern_of(pieces: &[Piece]) -> Option<String> {
-    let text = |piece: &Piece| match piece {
-        Piece::Text { text, .. } | Piece::Match(text) | Piece::Spread(text) => Some(text.clone()),
-        Piece::Hole { .. } | Piece::Break => None,
+fn pattern_of(pieces: &[WordFragment]) -> Option<String> {
+    let text = |piece: &WordFragment| match piece {
+        WordFragment::Text { text, .. } | WordFragment::Match(text) | WordFragment::Spread(text) => Some(text.clone()),
+        WordFragment::Hole { .. } | WordFragment::Break => None,
     };
     pieces.iter().map(text).collect()
 }

@@ -156,7 +156,7 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Context
     if text.starts_with('!') {
         let body = cut(&value, 1);
         let mut change = change.clone();
-        // It runs at the top of the work tree.
+        // It runs at the top of the worktree.
         let moved = |word: &Word| {
             let text = word.text();
             text.starts_with(Value::HOLE)

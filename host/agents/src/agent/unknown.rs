@@ -3,7 +3,7 @@
 //! | Module | For |
 //! |---|---|
 //! | `vocabulary` | the words by which fields and tools are told |
-//! | `found` | what an input says: commands, paths, deeds |
+//! | `found` | what an input says: commands, paths, actions |
 //! | `cell` | what a shell runs of a notebook's cell, and of what is typed into vim |
 
 mod cell;
@@ -76,7 +76,7 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
         && !says(&["markdown"]);
     let mut found = Found { types, evaluates, spawns, language, notebook, cells, ..Found::default() };
     found.read("", input, DEPTH, false)?;
-    let Found { commands, mut paths, mut named, targets, deeds, removed, content, .. } = found;
+    let Found { commands, mut paths, mut named, targets, actions, removed, content, .. } = found;
     // What is tidied up in a repository is git's.
     let empties = is_emptying(&own_words(name)) && !says(&["git"]);
     if empties || words.iter().any(|word| is_removal(word)) {
@@ -85,7 +85,7 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     }
     let at_home: Vec<Field> = paths.iter().filter_map(|path| at_home(path, call.home.as_deref())).collect();
     paths.extend(at_home);
-    let told = |verbs: &[&str]| deeds.iter().any(|word| is_verb(verbs, word));
+    let told = |verbs: &[&str]| actions.iter().any(|word| is_verb(verbs, word));
     let does = |verbs: &[&str]| told(verbs) || words.iter().any(|word| is_verb(verbs, word));
     if !paths.is_empty() {
         let (runs, several) = (!commands.is_empty(), paths.len() > 1);
@@ -95,7 +95,7 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
         // By its name, or by what it is told.
         let mut done = Vec::new();
         let removes = |words: &[String]| words.iter().any(|word| is_removal(word));
-        if removes(&deeds) || !runs && removes(&words) {
+        if removes(&actions) || !runs && removes(&words) {
             done.push(FileEffect::new(FileAction::Remove, paths.clone()).recursively());
         } else {
             // A tool of such a name may as well tidy up what it is told in the workspace.

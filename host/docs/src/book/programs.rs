@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use toolgate_commands::{FileAction, Opt, RunForm, Spec, Takes};
+use toolgate_commands::{OperandUse, Opt, RunForm, Spec, Takes};
 
 use super::code;
 
@@ -63,18 +63,18 @@ fn form(form: RunForm) -> &'static str {
     }
 }
 
-fn action(action: FileAction) -> &'static str {
+fn action(action: OperandUse) -> &'static str {
     match action {
-        FileAction::Data => "only text",
-        FileAction::Nothing => "none",
-        FileAction::Mentions => "unknown",
-        FileAction::Reads => "reads",
-        FileAction::Uses => "uses",
-        FileAction::Writes => "writes",
-        FileAction::Formats { .. } => "reads or writes",
-        FileAction::Makes(_) => "writes its own",
-        FileAction::Subcommand => "by subcommand",
-        FileAction::Code(_) => "yes",
+        OperandUse::Data => "only text",
+        OperandUse::Nothing => "none",
+        OperandUse::Mentions => "unknown",
+        OperandUse::Reads => "reads",
+        OperandUse::Uses => "uses",
+        OperandUse::Writes => "writes",
+        OperandUse::Formats { .. } => "reads or writes",
+        OperandUse::Makes(_) => "writes its own",
+        OperandUse::Subcommand => "by subcommand",
+        OperandUse::Code(_) => "yes",
     }
 }
 

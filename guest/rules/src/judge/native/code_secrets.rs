@@ -2,7 +2,7 @@
 
 use toolgate_names::secrets::is_secret_variable;
 
-use super::shown::secrets_in;
+use super::secret_output::secrets_in;
 
 /// What stands before the name of a variable.
 const NAMED: &[&str] = &[
@@ -46,16 +46,16 @@ const PASSED_ON: &[&str] =
 const PRINTS: &[&str] =
     &["print", "console.", "stdout.write", "puts", "echo ", "p ENV", "pp ENV", "var_dump", "dump(", "say "];
 
-/// What code takes from the environment.
+/// Accesses of code to the environment.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Taken<'t> {
+pub(super) struct EnvAccess<'t> {
     /// All of it.
     pub(super) all: bool,
     /// The names of variables that are called as secrets are.
     pub(super) names: Vec<&'t str>,
 }
 
-impl<'t> Taken<'t> {
+impl<'t> EnvAccess<'t> {
     /// What a program in this language takes.
     pub(super) fn by(program: &str, code: &'t str) -> Self {
         let mut names = named(code);
@@ -80,7 +80,7 @@ impl<'t> Taken<'t> {
             "node" | "nodejs" | "bun" | "tsx" => names_process(code),
             _ => false,
         };
-        Taken { all: all || nested || takes_whole(code) || takes_by_other_name(code), names }
+        EnvAccess { all: all || nested || takes_whole(code) || takes_by_other_name(code), names }
     }
 
     pub(super) fn is_nothing(&self) -> bool {
@@ -100,7 +100,8 @@ pub(super) fn prints(program: &str, code: &str) -> bool {
     let mut holders: Vec<&str> = Vec::new();
     for line in code.split(['\n', ';']) {
         let mentions = |name: &&str| has_word(line, name);
-        let taken = holders.len() >= HOLDERS || !Taken::by(program, line).is_nothing() || holders.iter().any(mentions);
+        let taken =
+            holders.len() >= HOLDERS || !EnvAccess::by(program, line).is_nothing() || holders.iter().any(mentions);
         let shows = PRINTS.iter().any(|call| line.contains(call)) && !tells_little(line);
         if taken && shows {
             return true;
@@ -407,8 +408,8 @@ mod tests {
             ("awk", "BEGIN { for (k in ENVIRON) print ENVIRON[k] }", true, &[]),
         ];
         for (program, code, all, names) in cases {
-            let expected = Taken { all: *all, names: names.to_vec() };
-            assert_eq!(Taken::by(program, code), expected, "{code}");
+            let expected = EnvAccess { all: *all, names: names.to_vec() };
+            assert_eq!(EnvAccess::by(program, code), expected, "{code}");
         }
     }
 
@@ -424,7 +425,7 @@ mod tests {
             ("node", format!("x({{ env: {}process.env }})", "a.".repeat(10)), false),
         ];
         for (program, code, all) in &cases {
-            assert_eq!(Taken::by(program, code).all, *all, "{}", &code[..30]);
+            assert_eq!(EnvAccess::by(program, code).all, *all, "{}", &code[..30]);
         }
         assert!(prints("python3", &(holders(64) + "print(1)")));
         assert!(!prints("python3", &(holders(63) + "print(1)")));

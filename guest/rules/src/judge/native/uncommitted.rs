@@ -6,14 +6,14 @@ use toolgate_shell::{
     absolute, is_within,
 };
 
-use super::listed::{REMOVERS, printed_by};
+use super::search_results::{REMOVERS, printed_by};
 use crate::call::{Field, Memory};
+use crate::find_expression;
 use crate::glob;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::{MatchInput, adds_worktree, git_subcommand};
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_product};
-use crate::search;
 use crate::wildcard;
 use crate::worktree;
 use crate::world::{GuardHost, Tracked};
@@ -24,7 +24,7 @@ const QUESTIONS: usize = 4;
 /// Subcommands of git that print the names of files.
 const GIT_LISTS: &[&str] = &["diff", "grep", "ls-files", "status"];
 
-/// Other programs that do, and that `search` does not know.
+/// Other programs that do, and that `find_expression` does not know.
 const LISTS: &[&str] = &["ag", "fd", "fdfind", "grep", "ls", "rg"];
 
 impl Evaluation<'_> {
@@ -484,7 +484,7 @@ impl Listed {
 /// What a command prints the names of.
 fn listed(subject: &MatchInput<'_>) -> Vec<Listed> {
     let command = subject.command;
-    if let Some(names) = search::names(command) {
+    if let Some(names) = find_expression::names(command) {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         return searched(command).map(|part| Listed { names: names.clone(), ..part }).collect();
     }

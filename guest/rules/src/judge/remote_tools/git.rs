@@ -66,7 +66,7 @@ impl Tool<'_> {
         self.values(keys).any(|value| value == "true")
     }
 
-    /// Whether a mode or a deed is one of these.
+    /// Whether a mode or an action is one of these.
     fn is_told(&self, wanted: &[&str]) -> bool {
         self.inputs.iter().any(|field| wanted.contains(&field.value.trim_start_matches('-')))
     }

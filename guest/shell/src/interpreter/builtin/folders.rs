@@ -4,9 +4,9 @@ use super::options;
 use crate::abstract_value::{Content, Folders, Other, Variable};
 use crate::facts::{FileOracle as _, Presence};
 use crate::interpreter::Interpreter;
-use crate::interpreter::ends::Ends;
+use crate::interpreter::control_exits::ControlExits;
 use crate::interpreter::parameter::Got;
-use crate::interpreter::places::{made_up, other_below};
+use crate::interpreter::path_resolution::{made_up, other_below};
 use crate::interpreter::state::{ShellState, Status};
 use crate::shared::Shared;
 use toolgate_shell_syntax::path::absolute;
@@ -29,7 +29,7 @@ impl Interpreter<'_> {
         (state.files.look(&own) != Presence::Folder).then_some(folder)
     }
 
-    pub(super) fn cd(&mut self, arguments: &[Word], span: Span, state: ShellState) -> Ends {
+    pub(super) fn cd(&mut self, arguments: &[Word], span: Span, state: ShellState) -> ControlExits {
         let (letters, operands) = options(arguments);
         let physical = letters.rfind(['P', 'L']).map(|at| letters[at..].starts_with('P'));
         let Some(physical) = physical.or(state.physical) else {
@@ -43,7 +43,7 @@ impl Interpreter<'_> {
             if operands.iter().any(|word| word.several) || self.dialect.may_be_zsh && operands.len() == 2 {
                 return self.cd_unknown(state);
             }
-            return Ends::with(state, Status::Failure);
+            return ControlExits::with(state, Status::Failure);
         }
         let mut shows = false;
         let target = match operands.first() {
@@ -89,7 +89,7 @@ impl Interpreter<'_> {
     }
 
     /// Goes to the first directory of this name in one that `CDPATH` names, or here.
-    fn cd_through(&mut self, target: &str, physical: bool, state: ShellState) -> Ends {
+    fn cd_through(&mut self, target: &str, physical: bool, state: ShellState) -> ControlExits {
         let Some(path) = state.known("CDPATH") else { return self.cd_unknown(state) };
         let places: Vec<&str> = path.split(':').take(MAX_PLACES + 1).collect();
         if places.len() > MAX_PLACES {
@@ -104,22 +104,22 @@ impl Interpreter<'_> {
     }
 
     /// Goes to a directory that may be any.
-    fn cd_unknown(&mut self, state: ShellState) -> Ends {
+    fn cd_unknown(&mut self, state: ShellState) -> ControlExits {
         self.cd_other(Other::Anything, state)
     }
 
     /// Goes to a directory that may be any, or to one whose name `mktemp` made up.
-    fn cd_other(&mut self, other: Other, state: ShellState) -> Ends {
+    fn cd_other(&mut self, other: Other, state: ShellState) -> ControlExits {
         let mut changed = state.clone();
         let stamp = self.change();
         changed.folders = Folders { other, ..Folders::unknown() };
         changed.files.leave_folder(stamp);
         changed.forget("OLDPWD", stamp);
         changed.remove("PWD", stamp);
-        Ends::both(changed, state)
+        ControlExits::both(changed, state)
     }
 
-    fn change_folder(&mut self, target: &str, physical: bool, state: ShellState) -> Ends {
+    fn change_folder(&mut self, target: &str, physical: bool, state: ShellState) -> ControlExits {
         // The empty name is the directory itself.
         let target = if target.is_empty() { "." } else { target };
         let mut possible: Vec<String> = match target.starts_with('/') {
@@ -135,7 +135,7 @@ impl Interpreter<'_> {
                 let other = other_below(target, &state);
                 return self.cd_other(other, state);
             }
-            return Ends::with(state, Status::Failure);
+            return ControlExits::with(state, Status::Failure);
         }
         let fixed = target.starts_with('/');
         let known = fixed || state.folders.known;
@@ -177,18 +177,18 @@ impl Interpreter<'_> {
         changed.files.leave_folder(stamp);
         let informed = state.files.informed();
         match presence {
-            Presence::Folder if sure => Ends::with(changed, Status::Success),
-            Presence::Absent | Presence::File | Presence::Other if sure => Ends::with(state, Status::Failure),
+            Presence::Folder if sure => ControlExits::with(changed, Status::Success),
+            Presence::Absent | Presence::File | Presence::Other if sure => ControlExits::with(state, Status::Failure),
             _ => {
                 let mut stayed = state;
                 stayed.unlikely |= presence == Presence::Folder || !informed;
-                Ends::both(changed, stayed)
+                ControlExits::both(changed, stayed)
             }
         }
     }
 
     /// Goes to a directory as if links were resolved, and as if they were not.
-    fn either_way(&mut self, state: ShellState, go: impl Fn(&mut Self, ShellState) -> Ends) -> Ends {
+    fn either_way(&mut self, state: ShellState, go: impl Fn(&mut Self, ShellState) -> ControlExits) -> ControlExits {
         let (mut logical, mut physical) = (state.clone(), state);
         (logical.physical, physical.physical) = (Some(false), Some(true));
         let ends = go(self, logical);
@@ -196,7 +196,7 @@ impl Interpreter<'_> {
         ends.or(more, self)
     }
 
-    pub(super) fn stack(&mut self, name: &str, arguments: &[Word], span: Span, state: ShellState) -> Ends {
+    pub(super) fn stack(&mut self, name: &str, arguments: &[Word], span: Span, state: ShellState) -> ControlExits {
         let Some(physical) = state.physical else {
             return self.either_way(state, |interpreter, state| interpreter.stack(name, arguments, span, state));
         };
@@ -225,7 +225,7 @@ impl Interpreter<'_> {
         let target = match (name, operands) {
             ("pushd", []) => {
                 if stack.is_empty() {
-                    return Ends::with(state, Status::Failure);
+                    return ControlExits::with(state, Status::Failure);
                 }
                 stack.remove(0)
             }
@@ -235,7 +235,7 @@ impl Interpreter<'_> {
             },
             ("popd", []) => {
                 if stack.is_empty() {
-                    return Ends::with(state, Status::Failure);
+                    return ControlExits::with(state, Status::Failure);
                 }
                 stack.remove(0)
             }
@@ -260,7 +260,7 @@ impl Interpreter<'_> {
         })
     }
 
-    fn stack_lost(&mut self, other: Other, mut state: ShellState) -> Ends {
+    fn stack_lost(&mut self, other: Other, mut state: ShellState) -> ControlExits {
         state.stack = None;
         self.cd_other(other, state)
     }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use super::{options, texts_of_options};
 use crate::abstract_value::{Content, Text, Variable};
 use crate::interpreter::Interpreter;
-use crate::interpreter::ends::Ends;
+use crate::interpreter::argument_files::any_line;
+use crate::interpreter::control_exits::ControlExits;
 use crate::interpreter::state::{Input, ShellState, Status};
-use crate::interpreter::stored::any_line;
 use toolgate_shell_syntax::word::{Value, Why, Word, is_name};
 
 /// More lines than this are not put into a list.
@@ -92,12 +92,12 @@ impl ReadOptions {
 }
 
 impl Interpreter<'_> {
-    pub(super) fn read(&mut self, arguments: &[Word], mut state: ShellState) -> Ends {
+    pub(super) fn read(&mut self, arguments: &[Word], mut state: ShellState) -> ControlExits {
         let Some(mut told) = ReadOptions::of(arguments) else {
             let stamp = self.change();
             state.doubt_vars(stamp);
             state.input = Input::Unseen(None);
-            return Ends::with(state, Status::Unknown);
+            return ControlExits::with(state, Status::Unknown);
         };
         if let Input::Stored(text) = &state.input
             && told.plain
@@ -124,7 +124,7 @@ impl Interpreter<'_> {
             let stamp = self.change();
             names.iter().for_each(|name| state.forget(name, stamp));
             state.lose_input();
-            return Ends::with(state, Status::Unknown);
+            return ControlExits::with(state, Status::Unknown);
         };
         state.input = input;
         let blank = |c: char| match single {
@@ -140,7 +140,7 @@ impl Interpreter<'_> {
                     if sure { Content::Array(Rc::new(parts.clone())) } else { Content::Unknown(Why::Expansion) };
                 state.put(name, Variable { content, exported: Some(false), ..Variable::unknown(name) }, stamp);
             }
-            return Ends::with(state, Status::Unknown);
+            return ControlExits::with(state, Status::Unknown);
         }
         let trims = !whole && single.is_none();
         let mut rest = if trims { line.trim_matches(blank) } else { line.as_str() };
@@ -165,11 +165,11 @@ impl Interpreter<'_> {
             }
         }
         // At the end of the text there is nothing more, whoever has read it.
-        Ends::with(state, if sure || !found { Status::of(Some(found)) } else { Status::Unknown })
+        ControlExits::with(state, if sure || !found { Status::of(Some(found)) } else { Status::Unknown })
     }
 
     /// `read` of a file that was there before the text: any of its lines.
-    fn read_stored(&mut self, told: &ReadOptions, text: &Text, mut state: ShellState) -> Ends {
+    fn read_stored(&mut self, told: &ReadOptions, text: &Text, mut state: ShellState) -> ControlExits {
         let whole = ["REPLY".to_owned()];
         let names = if told.names.is_empty() { &whole[..] } else { &told.names };
         let ifs = state.ifs().unwrap_or_default();
@@ -190,7 +190,7 @@ impl Interpreter<'_> {
                 state.put(name, Variable { content: Content::Unknown(why), ..variable }, stamp);
             }
         }
-        Ends::with(state, Status::Unknown)
+        ControlExits::with(state, Status::Unknown)
     }
 
     /// `mapfile -t NAME` of an input that is known. Whether it is one.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::abstract_value::{Arguments, Content, Variable};
 use crate::interpreter::Interpreter;
 use crate::interpreter::arguments::{argument, is_open_ended};
-use crate::interpreter::state::{Errexit, ShellState, Status};
+use crate::interpreter::state::{ErrexitState, ShellState, Status};
 use toolgate_shell_syntax::word::{Span, Value, Why, Word};
 
 impl Interpreter<'_> {
@@ -23,7 +23,7 @@ impl Interpreter<'_> {
             let Some(text) = word.known().filter(|_| !word.several) else {
                 // Options, or arguments.
                 state.arguments = Arguments::Unknown;
-                state.errexit = Errexit::Perhaps;
+                state.errexit = ErrexitState::Perhaps;
                 (state.nounset, state.pipefail, state.allexport) = (true, true, true);
                 return Status::Unknown;
             };
@@ -102,7 +102,7 @@ impl Interpreter<'_> {
         state.aliases |= any || named("posix");
         let options = arguments.iter().filter_map(Word::known).filter(|word| word.starts_with('-'));
         if any || options.flat_map(str::chars).any(|letter| letter == 'o') {
-            state.errexit = Errexit::Perhaps;
+            state.errexit = ErrexitState::Perhaps;
         }
         self.execfail |= any || named("execfail");
         self.cdable |= named("cdable_vars");

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::{assigns, exit_of};
-use crate::interpreter::ends::Ends;
-use crate::interpreter::state::{Errexit, Function, Input, ShellState, Status};
+use crate::interpreter::control_exits::ControlExits;
+use crate::interpreter::state::{ErrexitState, Function, Input, ShellState, Status};
 use crate::interpreter::{Frame, FrameKind, Interpreter, MAX_COMMANDS};
 use toolgate_shell_syntax::syntax::Node;
 use toolgate_shell_syntax::word::Word;
@@ -19,7 +19,7 @@ const MAX_UNLISTED_RECURSION: usize = 2;
 const MANY_CALLS: (usize, usize) = (500, 3);
 
 impl Interpreter<'_> {
-    pub(super) fn define(&mut self, name: &str, body: &Rc<Node>, mut state: ShellState) -> Ends {
+    pub(super) fn define(&mut self, name: &str, body: &Rc<Node>, mut state: ShellState) -> ControlExits {
         let sure = !state.never;
         if sure {
             let stamp = self.change();
@@ -41,7 +41,7 @@ impl Interpreter<'_> {
                     interpreter.inside(name, |interpreter| drop(interpreter.node(body, own)));
                 });
                 self.joiner = joiner;
-                return Ends::with(state, Status::Success);
+                return ControlExits::with(state, Status::Success);
             }
             self.listed_only = true;
             let joiner = self.joiner;
@@ -49,7 +49,7 @@ impl Interpreter<'_> {
             self.joiner = joiner;
             self.listed_only = false;
         }
-        Ends::with(state, Status::Success)
+        ControlExits::with(state, Status::Success)
     }
 
     fn never_in(&mut self, name: &str, state: ShellState, body: &Node) {
@@ -80,7 +80,7 @@ impl Interpreter<'_> {
         (function, sure): (&Function, bool),
         words: &[Word],
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let rounds = self.calls.iter().filter(|outer| *outer == name).count();
         let unlisted = self.listing_suppressed > 0 && rounds >= MAX_UNLISTED_RECURSION;
         if unlisted && rounds == MAX_UNLISTED_RECURSION {
@@ -95,7 +95,7 @@ impl Interpreter<'_> {
                 last.opaque = true;
             }
             self.leave_out(function, &mut state);
-            return Ends::with(state, Status::Unknown);
+            return ControlExits::with(state, Status::Unknown);
         }
         if function.bodies.is_empty() {
             self.fail("a function has too many possible definitions");
@@ -111,7 +111,7 @@ impl Interpreter<'_> {
         self.calls.push(name.to_owned());
         let ends = self.doubting(!sure, |interpreter| {
             interpreter.inside(name, |interpreter| {
-                let mut ends: Option<Ends> = None;
+                let mut ends: Option<ControlExits> = None;
                 for body in &function.bodies {
                     let more = interpreter.node(body, state.clone());
                     ends = Some(match ends {
@@ -119,7 +119,7 @@ impl Interpreter<'_> {
                         None => more,
                     });
                 }
-                ends.unwrap_or_else(|| Ends::of(state))
+                ends.unwrap_or_else(|| ControlExits::of(state))
             })
         });
         self.calls.pop();
@@ -128,7 +128,7 @@ impl Interpreter<'_> {
         let mut success = success;
         if let Some(left) = left {
             // How `return` ended it is in its status.
-            let (ok, failed) = Ends::of(left).split();
+            let (ok, failed) = ControlExits::of(left).split();
             success = self.either(success, ok);
             failure = self.either(failure, failed);
         }
@@ -138,14 +138,14 @@ impl Interpreter<'_> {
         });
         self.frames.truncate(frame);
         let failure = self.either(failure, untouched);
-        Ends::between(success, failure, self).each(self, |state, stamp| {
+        ControlExits::between(success, failure, self).each(self, |state, stamp| {
             if state.jump_target >= exit_of(frame) {
                 state.jump_target = before;
             }
             state.arguments.clone_from(&outer);
             // `local -` brings it back.
             if state.errexit != errexit {
-                state.errexit = Errexit::Perhaps;
+                state.errexit = ErrexitState::Perhaps;
             }
             references.iter().for_each(|name| state.refer_no_more(name));
             for (name, variable) in locals.iter().rev() {

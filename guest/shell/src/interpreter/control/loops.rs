@@ -2,9 +2,9 @@
 
 use super::exit_of;
 use crate::command::Joiner;
-use crate::interpreter::ends::Ends;
+use crate::interpreter::argument_files::any_word;
+use crate::interpreter::control_exits::ControlExits;
 use crate::interpreter::state::{Input, NOWHERE, ShellState, Status};
-use crate::interpreter::stored::any_word;
 use crate::interpreter::{Frame, FrameKind, Interpreter};
 use toolgate_shell_syntax::syntax::{List, Word as Written};
 use toolgate_shell_syntax::word::{Value, Why};
@@ -81,7 +81,7 @@ impl Interpreter<'_> {
     pub(super) fn repeat(
         &mut self,
         state: ShellState,
-        condition: &mut dyn FnMut(&mut Self, ShellState) -> Ends,
+        condition: &mut dyn FnMut(&mut Self, ShellState) -> ControlExits,
         body: &mut dyn FnMut(&mut Self, ShellState) -> ShellState,
     ) -> ShellState {
         let frame = self.frames.len();
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
                     if round == 0
                         && let Some(state) = &failure
                     {
-                        self.never(state, |interpreter, state| Ends::of(body(interpreter, state)));
+                        self.never(state, |interpreter, state| ControlExits::of(body(interpreter, state)));
                     }
                     out = failure;
                     break;
@@ -170,7 +170,7 @@ impl Interpreter<'_> {
         &mut self,
         state: ShellState,
         frame: usize,
-        condition: &mut dyn FnMut(&mut Self, ShellState) -> Ends,
+        condition: &mut dyn FnMut(&mut Self, ShellState) -> ControlExits,
         body: &mut dyn FnMut(&mut Self, ShellState) -> ShellState,
     ) -> Option<ShellState> {
         let mut entry = state;
@@ -238,7 +238,7 @@ impl Interpreter<'_> {
         body: &List,
         select: bool,
         mut state: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let place = crate::interpreter::node_id::NodeId::of(
             body,
             body.items.first().and_then(|item| item.first.commands.first()).map(|node| node.span),
@@ -272,7 +272,7 @@ impl Interpreter<'_> {
                         state.forget("REPLY", stamp);
                         state.lose_input();
                     }
-                    Ends::with(state, Status::Unknown)
+                    ControlExits::with(state, Status::Unknown)
                 };
                 let end = self.any_rounds(state.clone(), frame, &mut condition, &mut |interpreter, state| {
                     interpreter.list(body, state).join(interpreter)
@@ -292,6 +292,6 @@ impl Interpreter<'_> {
         }
         let state = self.finish_loop(frame, before, Some(state));
         let status = if items.is_empty() { Status::Success } else { Status::Unknown };
-        Ends::with(state, status)
+        ControlExits::with(state, status)
     }
 }

@@ -1,7 +1,7 @@
 //! Substitutions: what `$(..)` comes to.
 
 use crate::command::{Command, EffectKind, Joiner, RedirectKind, SUBSTITUTION};
-use crate::interpreter::state::{Errexit, ShellState};
+use crate::interpreter::state::{ErrexitState, ShellState};
 use crate::interpreter::{Interpreter, Printed};
 use toolgate_shell_syntax::syntax::{self, NodeKind, RedirectOperator, Target};
 use toolgate_shell_syntax::word::{Value, Why, Word};
@@ -18,9 +18,9 @@ impl Interpreter<'_> {
         let before = state.clone();
         let first = self.commands.len();
         let errexit = state.errexit;
-        if errexit == Errexit::On {
+        if errexit == ErrexitState::On {
             // Dash hands it on to a substitution, and bash does not.
-            state.errexit = Errexit::Perhaps;
+            state.errexit = ErrexitState::Perhaps;
         }
         let ((), output) = self.capturing(&before, |interpreter| {
             interpreter.inside(SUBSTITUTION, |interpreter| {

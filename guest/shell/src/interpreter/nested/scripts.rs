@@ -5,8 +5,8 @@ use std::rc::Rc;
 use crate::abstract_value::Text;
 use crate::command::Foreseen;
 use crate::facts::{FileOracle as _, Presence};
+use crate::interpreter::control_exits::ControlExits;
 use crate::interpreter::dialect::{Dialect, Reader, reader};
-use crate::interpreter::ends::Ends;
 use crate::interpreter::script_effects::arguments as given;
 use crate::interpreter::simple::Lookup;
 use crate::interpreter::state::{Input, ShellState, Status};
@@ -64,7 +64,7 @@ impl Interpreter<'_> {
         arguments: &[Word],
         state: ShellState,
         stored: bool,
-    ) -> Ends {
+    ) -> ControlExits {
         let name = arguments
             .first()
             .and_then(Word::known)
@@ -72,7 +72,7 @@ impl Interpreter<'_> {
             .unwrap_or_default()
             .to_owned();
         if !self.may_nest() {
-            return Ends::of(state);
+            return ControlExits::of(state);
         }
         let spent = self.spent();
         let before = state.clone();
@@ -83,7 +83,7 @@ impl Interpreter<'_> {
         if !stored && self.preexisting {
             if self.restore(spent) {
                 self.hides(slot);
-                ends = Ends::with(self.unread(content.span, before.clone()), Status::Unknown);
+                ends = ControlExits::with(self.unread(content.span, before.clone()), Status::Unknown);
             }
             if self.is_told_nothing(slot, arguments, &before) {
                 ends = ends.each(self, |after, _| after.files.credit(&before.files));
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
         content: &Rc<Text>,
         arguments: &[Word],
         own: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let first = content.text.lines().next().unwrap_or_default();
         let interpreter = first.strip_prefix("#!").map(str::trim).unwrap_or_default();
         let program = first_program(&content.text);
@@ -147,7 +147,7 @@ impl Interpreter<'_> {
             name if !interpreter.is_empty() && !SHELLS.contains(&name) => {
                 let own = self.by_first_line(interpreter, content.span, arguments, own);
                 self.hides(slot);
-                return Ends::with(self.unread(content.span, own), Status::Unknown);
+                return ControlExits::with(self.unread(content.span, own), Status::Unknown);
             }
             _ => None,
         };
@@ -166,7 +166,7 @@ impl Interpreter<'_> {
                 let setting =
                     Setting { arguments: Some(given(told, more)), ..Setting::of(self.origin(place.as_deref(), &own)) };
                 let after = self.script(language, &word, setting, own);
-                Ends::with(after, Status::Unknown)
+                ControlExits::with(after, Status::Unknown)
             }
             None => {
                 let mut shell = self.process(&own, arguments);
@@ -199,7 +199,7 @@ impl Interpreter<'_> {
         args: &[Word],
         span: Span,
         own: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         let Input::Text(content, from) = &own.input else {
             let mut own = own;
             if !matches!(own.input, Input::Nothing) {
@@ -208,7 +208,7 @@ impl Interpreter<'_> {
                 own.files.doubt_all(stamp);
                 self.print(None, span, None, &own);
             }
-            return Ends::with(own, Status::Unknown);
+            return ControlExits::with(own, Status::Unknown);
         };
         let mut word = content.word();
         if *from > 0 {
@@ -226,7 +226,7 @@ impl Interpreter<'_> {
             Some(language) => {
                 let setting = Setting { arguments: Some(given(args, false)), ..Setting::of(Origin::Text) };
                 let after = self.script(language, &word, setting, own);
-                Ends::with(after, Status::Unknown)
+                ControlExits::with(after, Status::Unknown)
             }
         }
     }
@@ -239,7 +239,7 @@ impl Interpreter<'_> {
         reader: Reader,
         shell: ShellState,
         own: ShellState,
-    ) -> Ends {
+    ) -> ControlExits {
         // A file of the text that the shell reads first.
         let first = match reader {
             Reader::Zsh => shell.known("ZDOTDIR").map(|folder| format!("{folder}/.zshenv")),
@@ -297,14 +297,14 @@ impl Interpreter<'_> {
                 if matches!(input, Input::Text(..)) {
                     after.use_input();
                 }
-                Ends::with(after, status)
+                ControlExits::with(after, status)
             }
             None => {
                 let stamp = self.change();
                 after.files.doubt_all(stamp);
                 self.print(None, text.span, None, &after);
                 after.use_input();
-                Ends::with(after, Status::Unknown)
+                ControlExits::with(after, Status::Unknown)
             }
         }
     }

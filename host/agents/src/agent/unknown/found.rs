@@ -8,8 +8,8 @@ use super::cell;
 use super::vocabulary::{
     ARGUMENT_KEYS, CELL_TEXT_KEYS, CODE_KEYS, COMMAND_KEYS, CONTENT_KEYS, DATA_KEYS, ENTRY_KEYS, FILE_KEYS,
     FOLDER_KEYS, INPUT_KEYS, LANGUAGE_KEYS, NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS,
-    STDIN_KEYS, TYPED_KEYS, UNSAID_LANGUAGES, URL_KEYS, WORD_KEYS, is, is_deed, is_path, is_removal, is_removing_step,
-    is_target, looks_like_path, runner,
+    STDIN_KEYS, TYPED_KEYS, UNSAID_LANGUAGES, URL_KEYS, WORD_KEYS, is, is_action, is_path, is_removal,
+    is_removing_step, is_target, looks_like_path, runner,
 };
 use crate::agent::row::{files_of, place_below as below};
 use crate::text::quoted;
@@ -18,7 +18,7 @@ use crate::text::quoted;
 const MOST_JOINED: usize = 16;
 
 /// Longest text there that is read for verbs, in bytes.
-const LONGEST_DEED: usize = 64;
+const LONGEST_ACTION: usize = 64;
 
 /// How a patch begins that names its files itself.
 const PATCH: &str = "*** Begin Patch";
@@ -45,8 +45,8 @@ pub(super) struct Found {
     pub(super) named: Vec<Field>,
     /// The places of those that are written, whatever the tool is called.
     pub(super) targets: Vec<String>,
-    /// The words of what it is told to do.
-    pub(super) deeds: Vec<String>,
+    /// The words of the actions that it is told to take.
+    pub(super) actions: Vec<String>,
     /// The places of those that a step among several removes.
     pub(super) removed: Vec<String>,
     /// Whether there is something that is to be written.
@@ -256,13 +256,13 @@ impl Found {
         }
         // What is in capital letters is a method of HTTP, and its path is a server's.
         let is_http = is(&["method"], key) && text.chars().all(|c| c.is_ascii_uppercase());
-        if is_deed(key) && text.len() <= LONGEST_DEED && !is_http {
-            self.deeds.extend(words_of(text));
+        if is_action(key) && text.len() <= LONGEST_ACTION && !is_http {
+            self.actions.extend(words_of(text));
         }
         if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) || is_typed {
             // `{"command": "delete", "path": "a"}`
             if is_removal(text) {
-                self.deeds.push(text.to_owned());
+                self.actions.push(text.to_owned());
             }
             self.commands.push(field(text.to_owned()));
             return;

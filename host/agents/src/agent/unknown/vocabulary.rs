@@ -187,8 +187,8 @@ pub(super) const UNPACKS: &[&str] = &["extract", "unpack", "untar", "unzip"];
 /// What a verb may be one word with: `writefile`, `filedelete`.
 const THINGS: &[&str] = &["dir", "directories", "directory", "file", "files", "folder", "folders", "path"];
 
-/// More keys than [`tools::DEEDS`] of what a tool with several uses is to do.
-const DEED_KEYS: &[&str] = &["mode", "tool", "toolname"];
+/// More keys than [`tools::ACTION_KEYS`] of the action that a tool with several uses is to take.
+const MORE_ACTION_KEYS: &[&str] = &["mode", "tool", "toolname"];
 
 /// Keys of what is written, whatever the tool is called, or first words of such: `output_file`, `saveTo`.
 const TARGET_KEYS: &[&str] = &["dest", "destination", "download", "dst", "export", "out", "output", "save"];
@@ -263,9 +263,9 @@ pub(super) fn is_removing_step(fields: &Map<String, Value>) -> bool {
     fields.iter().any(says) && fields.iter().all(is_whole)
 }
 
-/// Whether a key is one of what a tool with several uses is to do.
-pub(super) fn is_deed(key: &str) -> bool {
-    is(tools::DEEDS, key) || is(DEED_KEYS, key)
+/// Whether a key names the action that a tool with several uses is to take.
+pub(super) fn is_action(key: &str) -> bool {
+    is(tools::ACTION_KEYS, key) || is(MORE_ACTION_KEYS, key)
 }
 
 /// Whether a key says where something is written to.

@@ -3,12 +3,12 @@
 use toolgate_shell::{Effect, EffectKind, Runs, SUBSTITUTION, Span, Value, Why, Word, absolute};
 
 use crate::call::Field;
+use crate::find_expression;
 use crate::flow;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 use crate::path_zone::{PathZone, is_elsewhere};
-use crate::search;
 use crate::world::GuardHost;
 
 /// Programs whose output names files.
@@ -127,7 +127,7 @@ impl Evaluation<'_> {
     fn lists_all(&self, subject: &MatchInput<'_>) -> bool {
         let command = subject.command;
         let whole = |path: &Value| matches!(self.map.of(path, true), PathZone::WorkspaceRoot | PathZone::Source);
-        if let Some(names) = search::names(command) {
+        if let Some(names) = find_expression::names(command) {
             let prints_other =
                 |word: &Word| ["-exec", "-ok"].iter().any(|action| word.value.text().starts_with(action));
             return names.is_empty()

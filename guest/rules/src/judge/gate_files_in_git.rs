@@ -10,7 +10,7 @@ use toolgate_shell::{Command, EffectKind, FileOracle, Presence, Runs, SUBSTITUTI
 use super::hook_files::AGENTS;
 use super::{Evaluation, evidence};
 use crate::call::Field;
-use crate::invocation::{Given, Invocation, Operand};
+use crate::invocation::{Invocation, Operand, ParsedOption};
 use crate::matching::{MatchInput, git_subcommand};
 use crate::native_rule::NativeRule;
 use crate::worktree;
@@ -31,9 +31,10 @@ fn all() -> impl Iterator<Item = (&'static str, bool)> {
 /// Most commits of one command that git is asked about: each takes some 10 ms.
 const COMMITS: usize = 4;
 
-/// What a git command does to files that are the same in the last commit, or unknown to git.
+/// How a git command updates the worktree: what it does to files that are the same in the last commit, or unknown to
+/// git.
 #[derive(Debug, PartialEq, Eq)]
-enum Takes<'a> {
+enum WorktreeUpdate<'a> {
     /// Changes go away, and with them files that git does not know, or that it ignores.
     Changes {
         untracked: bool,
@@ -57,70 +58,71 @@ enum Takes<'a> {
 }
 
 /// What a git command takes, and the paths to which it keeps; all if there are none. `dashes` is the number of the word `--`.
-fn takes<'a>(found: &Invocation<'a>, dashes: Option<usize>) -> (Takes<'a>, Vec<&'a str>) {
+fn takes<'a>(found: &Invocation<'a>, dashes: Option<usize>) -> (WorktreeUpdate<'a>, Vec<&'a str>) {
     let has = |names: &[&str]| found.has(names);
     let texts = |from: usize| -> Vec<&'a str> {
         found.operands.iter().skip(from).filter_map(|operand| operand.text).filter(|text| *text != "--").collect()
     };
     let named = |at: usize| found.operands.get(at).and_then(|operand| operand.text);
-    let nothing = || (Takes::Nothing, Vec::new());
+    let nothing = || (WorktreeUpdate::Nothing, Vec::new());
     match named(0) {
         Some("stash") => match named(1) {
             // It goes to the commit on which the stash was made.
-            Some("branch") => (Takes::Commits(vec!["stash@{0}^"]), Vec::new()),
+            Some("branch") => (WorktreeUpdate::Commits(vec!["stash@{0}^"]), Vec::new()),
             None | Some("push" | "save") => {
                 let all = has(&["-a", "--all"]);
                 let untracked = all || has(&["-u", "--include-untracked"]);
                 let paths = if named(1) == Some("push") { texts(2) } else { Vec::new() };
-                (Takes::Changes { untracked, ignored: all }, paths)
+                (WorktreeUpdate::Changes { untracked, ignored: all }, paths)
             }
             _ => nothing(),
         },
         Some("clean") if has(&["-f", "--force"]) && !has(&["-n", "--dry-run"]) && has(&["-x", "-X"]) => {
-            (Takes::Changes { untracked: !has(&["-X"]), ignored: true }, texts(1))
+            (WorktreeUpdate::Changes { untracked: !has(&["-X"]), ignored: true }, texts(1))
         }
         // It takes all away that git knows.
-        Some("switch") if has(&["--orphan"]) => (Takes::All, Vec::new()),
+        Some("switch") if has(&["--orphan"]) => (WorktreeUpdate::All, Vec::new()),
         // A list of paths that is not read may name any.
-        Some("update-index") if has(&["--stdin", "--index-info", "-z"]) => (Takes::Forgets, Vec::new()),
+        Some("update-index") if has(&["--stdin", "--index-info", "-z"]) => (WorktreeUpdate::Forgets, Vec::new()),
         Some("update-index") if has(&["--force-remove", "--remove", "--cacheinfo"]) => {
-            let entry = |given: &&Given<'_>| found.is(given, "--cacheinfo");
+            let entry = |given: &&ParsedOption<'_>| found.is(given, "--cacheinfo");
             let entries = found.options.iter().filter(entry).filter_map(|given| given.value);
             let entries = entries.filter_map(|value| value.rsplit(',').next());
-            (Takes::Forgets, texts(1).into_iter().chain(entries).collect())
+            (WorktreeUpdate::Forgets, texts(1).into_iter().chain(entries).collect())
         }
-        Some("reset") if has(&["--hard", "--keep", "--merge"]) => (Takes::Commits(texts(1)), Vec::new()),
+        Some("reset") if has(&["--hard", "--keep", "--merge"]) => (WorktreeUpdate::Commits(texts(1)), Vec::new()),
         // Of these paths in the index.
         Some("reset") if found.operands.len() > 2 => match texts(1).split_first() {
-            Some((commit, paths)) => (Takes::Commits(vec![commit]), paths.to_vec()),
+            Some((commit, paths)) => (WorktreeUpdate::Commits(vec![commit]), paths.to_vec()),
             None => nothing(),
         },
         Some("checkout" | "switch") => {
             const CREATE: &[&str] = &["-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"];
             // The name of a new branch stands before where it starts.
-            let named = |given: &&Given<'_>| given.value.is_none() && CREATE.iter().any(|name| found.is(given, name));
+            let named =
+                |given: &&ParsedOption<'_>| given.value.is_none() && CREATE.iter().any(|name| found.is(given, name));
             let mut rest = texts(1);
             if found.options.iter().any(|given| named(&given)) && !rest.is_empty() {
                 rest.remove(0);
             }
             let from_index = found.operands.get(1).is_some_and(|first| dashes.is_some_and(|at| at < first.word));
             match rest.split_first() {
-                Some(_) if from_index => (Takes::Index, rest),
-                Some((commit, paths)) => (Takes::Commits(vec![commit]), paths.to_vec()),
+                Some(_) if from_index => (WorktreeUpdate::Index, rest),
+                Some((commit, paths)) => (WorktreeUpdate::Commits(vec![commit]), paths.to_vec()),
                 None => nothing(),
             }
         }
-        Some("read-tree") if has(&["-u", "--reset"]) => (Takes::Commits(texts(1)), Vec::new()),
+        Some("read-tree") if has(&["-u", "--reset"]) => (WorktreeUpdate::Commits(texts(1)), Vec::new()),
         Some("restore") => {
             let source = found.options.iter().find(|given| found.is(given, "--source") || found.is(given, "-s"));
             match source.and_then(|given| given.value) {
-                Some(commit) => (Takes::Commits(vec![commit]), texts(1)),
+                Some(commit) => (WorktreeUpdate::Commits(vec![commit]), texts(1)),
                 None if has(&["-S", "--staged"]) && !has(&["-W", "--worktree"]) => nothing(),
-                None => (Takes::Index, texts(1)),
+                None => (WorktreeUpdate::Index, texts(1)),
             }
         }
         Some("bisect") if matches!(named(1), Some("start" | "good" | "bad" | "old" | "new" | "reset")) => {
-            (Takes::Commits(texts(2)), Vec::new())
+            (WorktreeUpdate::Commits(texts(2)), Vec::new())
         }
         Some("rebase") => {
             let onto = found.options.iter().find(|given| found.is(given, "--onto")).and_then(|given| given.value);
@@ -128,14 +130,14 @@ fn takes<'a>(found: &Invocation<'a>, dashes: Option<usize>) -> (Takes<'a>, Vec<&
             let steps = || if has(&["-i", "--interactive"]) { named(1) } else { None };
             // The second is checked out first.
             let branch = texts(1).get(if has(&["--root"]) { 0 } else { 1 }).copied();
-            (Takes::Commits(onto.into_iter().chain(branch).chain(steps()).collect()), Vec::new())
+            (WorktreeUpdate::Commits(onto.into_iter().chain(branch).chain(steps()).collect()), Vec::new())
         }
-        Some("revert" | "cherry-pick") => (Takes::Steps(texts(1)), Vec::new()),
+        Some("revert" | "cherry-pick") => (WorktreeUpdate::Steps(texts(1)), Vec::new()),
         Some("sparse-checkout") if matches!(named(1), Some("init" | "set")) => match has(&["--no-cone", "--stdin"]) {
-            true => (Takes::Patterns(texts(2)), Vec::new()),
-            false => (Takes::Only(texts(2)), Vec::new()),
+            true => (WorktreeUpdate::Patterns(texts(2)), Vec::new()),
+            false => (WorktreeUpdate::Only(texts(2)), Vec::new()),
         },
-        Some("rm") if has(&["--cached"]) => (Takes::Forgets, texts(1)),
+        Some("rm") if has(&["--cached"]) => (WorktreeUpdate::Forgets, texts(1)),
         _ => nothing(),
     }
 }
@@ -175,7 +177,7 @@ impl<'a> Evaluation<'a> {
             staged.name(&mut takes);
             let is_given = || goes(found) && dashes.is_none() && is_given_commits(subject);
             let is_open = (takes_commits(found) || staged.names_unknown(found)) && prints() || is_given();
-            if takes != Takes::Nothing || is_open {
+            if takes != WorktreeUpdate::Nothing || is_open {
                 let folder = subject.command.cwd.as_deref().unwrap_or(&self.call.cwd);
                 let Some(root) = worktree::top(folder, look) else { continue };
                 let taken = carriers(&root, look).into_iter().filter(|file| covers(&paths, &root, folder, file));
@@ -289,8 +291,8 @@ struct Staged<'a> {
 
 impl<'a> Staged<'a> {
     /// Puts commits in the place of the names that the text has given them.
-    fn name(&self, takes: &mut Takes<'a>) {
-        let (Takes::Commits(commits) | Takes::Steps(commits)) = takes else { return };
+    fn name(&self, takes: &mut WorktreeUpdate<'a>) {
+        let (WorktreeUpdate::Commits(commits) | WorktreeUpdate::Steps(commits)) = takes else { return };
         for commit in commits {
             let named = self.named.iter().rev().find(|(name, _)| name == commit);
             *commit = named.and_then(|(_, to)| *to).unwrap_or(commit);
@@ -341,11 +343,18 @@ impl<'a> Staged<'a> {
     }
 
     /// Whether that makes a command take a file away which would else stay.
-    fn makes_taken(&self, takes: &Takes<'_>, root: &str, folder: &str, file: &str, world: &mut dyn GuardHost) -> bool {
-        let changes = matches!(takes, Takes::Changes { .. });
+    fn makes_taken(
+        &self,
+        takes: &WorktreeUpdate<'_>,
+        root: &str,
+        folder: &str,
+        file: &str,
+        world: &mut dyn GuardHost,
+    ) -> bool {
+        let changes = matches!(takes, WorktreeUpdate::Changes { .. });
         let is_added = || self.added.iter().any(|paths| covers(paths, root, folder, file));
         changes && is_added() && world.tracked(&absolute(file, root)) == Some(Tracked::Untracked)
-            || (changes || *takes == Takes::Index)
+            || (changes || *takes == WorktreeUpdate::Index)
                 && self.commits.iter().take(COMMITS).any(|commit| world.differs(root, commit, file) == Some(true))
     }
 }
@@ -421,16 +430,16 @@ fn differs(root: &str, commit: &str, file: &str, world: &mut dyn GuardHost) -> b
 }
 
 /// Whether a command takes a file away that is there now.
-fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost) -> bool {
+fn is_taken(takes: &WorktreeUpdate<'_>, root: &str, file: &str, world: &mut dyn GuardHost) -> bool {
     let mut tracked = || world.tracked(&absolute(file, root));
     match takes {
-        Takes::Changes { untracked, ignored } => match tracked() {
+        WorktreeUpdate::Changes { untracked, ignored } => match tracked() {
             Some(Tracked::Held) | None => false,
             Some(Tracked::Changed) => true,
             Some(Tracked::Untracked) => *untracked,
             Some(Tracked::Ignored) => *ignored,
         },
-        Takes::Commits(commits) => {
+        WorktreeUpdate::Commits(commits) => {
             commits.len() > COMMITS && is_known(tracked())
                 || commits.iter().take(COMMITS).any(|commit| {
                     let commit = if *commit == "-" { "@{-1}" } else { commit };
@@ -439,7 +448,7 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost
                         || commit.contains("..") && is_known(world.tracked(&absolute(file, root)))
                 })
         }
-        Takes::Steps(commits) => {
+        WorktreeUpdate::Steps(commits) => {
             // Ranges, and more than git is asked about.
             let many = commits.len() > COMMITS
                 || commits.iter().any(|commit| commit.contains("..") || commit.starts_with('^'));
@@ -450,7 +459,7 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost
                     matches!((before, after), (Some(one), Some(other)) if one != other)
                 })
         }
-        Takes::Only(folders) => {
+        WorktreeUpdate::Only(folders) => {
             let tracked = is_known(tracked());
             // Files of the root stay.
             let stays = |folder: &str| {
@@ -460,7 +469,7 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost
             tracked && file.contains('/') && !folders.iter().any(|folder| stays(folder))
         }
         // The last one that fits decides.
-        Takes::Patterns(patterns) => {
+        WorktreeUpdate::Patterns(patterns) => {
             let fits = |given: &str| {
                 let pattern = given.trim_start_matches('!').trim_matches('/');
                 // What a pattern leaves out with wildcards, or without a folder, may be this one.
@@ -473,10 +482,10 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn GuardHost
             let last = patterns.iter().rev().find(|pattern| fits(pattern));
             last.is_none_or(|pattern| pattern.starts_with('!')) && is_known(tracked())
         }
-        Takes::All => is_known(tracked()),
+        WorktreeUpdate::All => is_known(tracked()),
         // Told by what was done to the index before.
-        Takes::Index => false,
-        Takes::Forgets => true,
-        Takes::Nothing => false,
+        WorktreeUpdate::Index => false,
+        WorktreeUpdate::Forgets => true,
+        WorktreeUpdate::Nothing => false,
     }
 }

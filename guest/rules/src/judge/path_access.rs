@@ -31,8 +31,8 @@ pub(super) enum Access {
 
 impl Access {
     /// None for what does not happen to a path here.
-    pub(super) fn of(deed: EffectKind) -> Option<Self> {
-        match deed {
+    pub(super) fn of(effect: EffectKind) -> Option<Self> {
+        match effect {
             EffectKind::Mention | EffectKind::Execute => Some(Access::Mention),
             EffectKind::Read => Some(Access::Read),
             EffectKind::Write | EffectKind::Append | EffectKind::Create | EffectKind::Link | EffectKind::Mode => {

@@ -3,7 +3,7 @@
 
 use toolgate_shell::{Command, Effect, EffectKind, RedirectKind, Runs, SUBSTITUTION, Span, Value, Why, Word};
 
-use super::listed::{REMOVERS, SEARCHES};
+use super::search_results::{REMOVERS, SEARCHES};
 use crate::call::Field;
 use crate::flow;
 use crate::judge::{Evaluation, evidence};

@@ -5,8 +5,8 @@
 
 use toolgate_shell::{Effect, EffectKind, Value, Why};
 
-use super::found::Found;
-use super::touched::{Access, Touched};
+use super::path_access::{Access, Touched};
+use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence};
 use crate::call::{Action, Field};
 use crate::matching::MatchInput;
@@ -49,7 +49,7 @@ impl Evaluation<'_> {
                     rule.policy.key(),
                     rule.source,
                 );
-                self.add(Found::of_path(rule, action, reason, touched.evidence));
+                self.add(RuleMatch::of_path(rule, action, reason, touched.evidence));
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::places::places;
+use super::path_resolution::places;
 use super::project::{Written, written_below};
 use super::state::{Input, ShellState};
 use crate::abstract_value::Text;

@@ -1,6 +1,6 @@
 //! Which file a path leads to: by the directories that the shell may be in, by links and `PATH`.
 
-use super::files::Made;
+use super::files::FileState;
 use super::state::ShellState;
 use crate::abstract_value::{Content, Other};
 use crate::effect;
@@ -130,7 +130,7 @@ fn is_meant(name: &str, program: &str) -> bool {
 /// variables are those that the command runs with.
 pub(super) fn on_path(name: &str, with: &ShellState, state: &ShellState) -> Option<String> {
     let is_there = |place: &String| {
-        let made = |made: &Made| made.content.is_some() || made.unread;
+        let made = |made: &FileState| made.content.is_some() || made.unread;
         let was = |before: String| !effect::is_system(&before) && state.files.was_there(&before);
         state.files.made(place).is_some_and(made) || state.files.before(place).is_some_and(was)
     };

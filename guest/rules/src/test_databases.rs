@@ -5,7 +5,7 @@
 
 use toolgate_shell::{Command, Word, absolute};
 
-use super::invocation::{Given, Invocation};
+use super::invocation::{Invocation, ParsedOption};
 use super::path_zone::{Map, PathZone};
 
 /// A client of a database.
@@ -191,7 +191,7 @@ fn is_environment(name: &str) -> bool {
 
 /// The values of options, each as far as it is known.
 fn given<'f>(found: &'f Invocation<'_>, names: &'f [&str]) -> impl Iterator<Item = Option<&'f str>> {
-    let is = |given: &&Given<'_>| names.iter().any(|name| found.is(given, name));
+    let is = |given: &&ParsedOption<'_>| names.iter().any(|name| found.is(given, name));
     // A value that is not known has its hole.
     let known = |value: &&str| !value.contains(toolgate_shell::Value::HOLE);
     found.options.iter().filter(is).map(move |given| given.value.filter(known).filter(|_| given.plain))

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Span, Value, Word, absolute};
 
-use super::found::Found;
+use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence, tilde};
 use crate::call::{Action, Call, Evidence, Field, FileEffects, Memory, ToolKind};
 use crate::matching::MatchInput;
@@ -676,7 +676,7 @@ impl<'a> Evaluation<'a> {
         };
         for found in self.guard.found(&inner, world).into_iter().filter(|found| found.action != Action::Note) {
             let reason = format!("{name} makes {runner} run `{}` automatically: {}", command.trim(), found.reason);
-            self.add(Found { reason, evidence: vec![at.clone()], ..found });
+            self.add(RuleMatch { reason, evidence: vec![at.clone()], ..found });
         }
     }
 }

@@ -4,7 +4,7 @@
 //! known.
 
 use toolgate_commands::argv::{Parts, Spelling};
-use toolgate_commands::{FileAction, FileCode, Opt, ReadsOnly, RunCode, RunForm, Runs, Spec, Trait, find_runner};
+use toolgate_commands::{FileCode, OperandUse, Opt, ReadsOnly, RunCode, RunForm, Runs, Spec, Trait, find_runner};
 
 use super::table::Row;
 use super::{Call, is_system};
@@ -125,7 +125,7 @@ impl Call {
             return if told { Foreseen::Told } else { Foreseen::No };
         };
         // A script of sed's that only edits is followed by nobody else.
-        let edits = || row.files.does == FileAction::Code(FileCode::Sed) && wrapper::inner(&command.words).is_empty();
+        let edits = || row.files.does == OperandUse::Code(FileCode::Sed) && wrapper::inner(&command.words).is_empty();
         let told = || !row.files.wild && row.spec.loads.is_none() && tells(row, command);
         if self.reads_only(row, command) || asks_about_itself(&command.words) {
             Foreseen::ReadsOnly
@@ -183,12 +183,12 @@ fn tells(row: Row, command: &Command) -> bool {
         return false;
     }
     match row.files.does {
-        FileAction::Data | FileAction::Reads | FileAction::Uses | FileAction::Writes | FileAction::Formats { .. } => {
+        OperandUse::Data | OperandUse::Reads | OperandUse::Uses | OperandUse::Writes | OperandUse::Formats { .. } => {
             true
         }
-        FileAction::Code(code) => TOLD.contains(&code),
-        FileAction::Mentions => runs.is_some_and(|runs| runs_only(runs, command)),
-        FileAction::Nothing | FileAction::Makes(_) | FileAction::Subcommand => false,
+        OperandUse::Code(code) => TOLD.contains(&code),
+        OperandUse::Mentions => runs.is_some_and(|runs| runs_only(runs, command)),
+        OperandUse::Nothing | OperandUse::Makes(_) | OperandUse::Subcommand => false,
     }
 }
 
@@ -217,5 +217,5 @@ fn all_listed(spec: &'static Spec, words: &[Word]) -> bool {
 
 /// Whether nothing is said of what a program does to its operands: it runs something somewhere else.
 pub(crate) fn only_names(command: &Command) -> bool {
-    Call::read(command).row.is_some_and(|row| row.files.does == FileAction::Mentions)
+    Call::read(command).row.is_some_and(|row| row.files.does == OperandUse::Mentions)
 }

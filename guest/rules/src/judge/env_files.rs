@@ -7,10 +7,10 @@ use toolgate_shell::{
     Command, Effect, EffectKind, FileAction, Joiner, Presence, Redirect, Runs, Value, Word, absolute,
 };
 
-use super::touched::Shown;
+use super::path_access::Shown;
 use super::{Evaluation, evidence};
 use crate::call::Field;
-use crate::invocation::{Given, Invocation};
+use crate::invocation::{Invocation, ParsedOption};
 use crate::matching::{MatchInput, is_change};
 use crate::native_rule::NativeRule;
 use crate::path_query::is_sample;
@@ -356,7 +356,7 @@ fn keeps_the_rest(subject: &MatchInput<'_>) -> bool {
 
 /// Whether `cp` and `mv` write over nothing, or make a copy of it first.
 fn keeps_what_is_there(found: &Invocation<'_>) -> bool {
-    let none = |given: &Given<'_>| found.is(given, "--update") && given.value == Some("none");
+    let none = |given: &ParsedOption<'_>| found.is(given, "--update") && given.value == Some("none");
     let kept = found.has(&["-n", "--no-clobber", "-b", "--backup"]) || found.options.iter().any(none);
     kept && !found.has(&["-f", "--force"])
 }

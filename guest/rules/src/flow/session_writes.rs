@@ -10,7 +10,7 @@ use crate::path_zone::is_made_again;
 const MAX_FILES: usize = 256;
 
 /// What a text leaves behind of files.
-pub(super) struct Written<'s> {
+pub(super) struct SessionWrites<'s> {
     earlier: &'s Memory,
     look: Option<&'s dyn FileOracle>,
     paths: Vec<String>,
@@ -18,9 +18,9 @@ pub(super) struct Written<'s> {
     moved: Vec<String>,
 }
 
-impl<'s> Written<'s> {
+impl<'s> SessionWrites<'s> {
     pub(super) fn new(earlier: &'s Memory, look: Option<&'s dyn FileOracle>) -> Self {
-        Written { earlier, look, paths: Vec::new(), programs: Vec::new(), moved: Vec::new() }
+        SessionWrites { earlier, look, paths: Vec::new(), programs: Vec::new(), moved: Vec::new() }
     }
 
     /// Notes what a command writes, which is fed by others. What a script of the project writes is the project's own.

@@ -16,11 +16,10 @@ use toolgate_shell::{
     Word, absolute,
 };
 
-use super::code_secrets::{self, Taken};
-use super::sent::{Secret, goes_elsewhere, is_credential, sent};
-use super::shown::{
-    edits_in_place, hides_values, is_shown, prints_database, prints_environment, secrets_in, speaks,
-    without_sought,
+use super::code_secrets::{self, EnvAccess};
+use super::secret_exfiltration::{Secret, goes_elsewhere, is_credential, sent};
+use super::secret_output::{
+    edits_in_place, hides_values, is_shown, prints_database, prints_environment, secrets_in, speaks, without_sought,
 };
 use super::untracked::SECRETS;
 use crate::call::{Field, Memory, ToolKind};
@@ -360,7 +359,8 @@ impl<'s, 'a> Scene<'s, 'a> {
         }
         let mut names = Names::new();
         if prints_environment(subject) || prints_database(command) {
-            let named = command.words.iter().skip(1).filter_map(|word| word.known().filter(|name| is_secret_variable(name)));
+            let named =
+                command.words.iter().skip(1).filter_map(|word| word.known().filter(|name| is_secret_variable(name)));
             names.extend(named.map(str::to_owned));
             if names.is_empty() {
                 names.insert(String::new());
@@ -794,7 +794,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             return Vec::new();
         }
         let credential = code_secrets::is_credential(source);
-        let names = Taken::by(language, source).secrets().map(str::to_owned).collect::<Vec<_>>();
+        let names = EnvAccess::by(language, source).secrets().map(str::to_owned).collect::<Vec<_>>();
         names.into_iter().map(|name| Secret { name, credential, span: command.span }).collect()
     }
 
@@ -844,7 +844,7 @@ impl<'s, 'a> Scene<'s, 'a> {
         let words = command.words.iter().skip(1).filter_map(|word| word.known());
         let script = self.session_code(at).map(|(_, script)| script);
         let text = words.chain(command.input()).chain(script.as_deref()).collect::<Vec<_>>().join("\n");
-        let takes = Taken::by(program, &text).secrets().map(str::to_owned).collect();
+        let takes = EnvAccess::by(program, &text).secrets().map(str::to_owned).collect();
         let code = Rc::new(Code { takes, credential: code_secrets::is_credential(&text) });
         self.codes.borrow_mut().insert(at, Rc::clone(&code));
         Some(code)
@@ -979,7 +979,9 @@ fn echoes_secret(makefile: &str, targets: &[&str]) -> bool {
 /// Whether a line of a makefile has the value of a secret in it: `$(API_TOKEN)`, `$${API_TOKEN}`.
 fn secrets_of_make(line: &str) -> bool {
     let expanded = line.split('$').skip(1).map(|rest| rest.trim_start_matches(['(', '{']));
-    expanded.filter_map(|rest| rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()).any(is_secret_variable)
+    expanded
+        .filter_map(|rest| rest.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next())
+        .any(is_secret_variable)
 }
 
 fn has_network(command: &Command) -> bool {

@@ -4,28 +4,28 @@ use super::Interpreter;
 use super::state::{ShellState, Status};
 
 /// How a part of the text may end.
-pub(super) struct Ends {
+pub(super) struct ControlExits {
     /// How it goes on; if `failed` is there, only after success.
     pub(super) state: ShellState,
     /// How it goes on after failure, where that differs.
     pub(super) failed: Option<ShellState>,
 }
 
-impl Ends {
+impl ControlExits {
     /// The status says how it ended.
     pub(super) fn of(state: ShellState) -> Self {
-        Ends { state, failed: None }
+        ControlExits { state, failed: None }
     }
 
     pub(super) fn with(mut state: ShellState, status: Status) -> Self {
         state.status = status;
-        Ends { state, failed: None }
+        ControlExits { state, failed: None }
     }
 
     /// Either: it may have succeeded or failed.
     pub(super) fn both(mut success: ShellState, mut failure: ShellState) -> Self {
         (success.status, failure.status) = (Status::Success, Status::Failure);
-        Ends { state: success, failed: Some(failure) }
+        ControlExits { state: success, failed: Some(failure) }
     }
 
     /// One of the two, or either. That there is none does not come about: nothing is known then but the facts.
@@ -35,10 +35,10 @@ impl Ends {
         interpreter: &Interpreter<'_>,
     ) -> Self {
         match (success, failure) {
-            (Some(success), Some(failure)) => Ends::both(success, failure),
-            (Some(state), None) => Ends::with(state, Status::Success),
-            (None, Some(state)) => Ends::with(state, Status::Failure),
-            (None, None) => Ends::of(ShellState::new(interpreter.facts)),
+            (Some(success), Some(failure)) => ControlExits::both(success, failure),
+            (Some(state), None) => ControlExits::with(state, Status::Success),
+            (None, Some(state)) => ControlExits::with(state, Status::Failure),
+            (None, None) => ControlExits::of(ShellState::new(interpreter.facts)),
         }
     }
 
@@ -62,11 +62,11 @@ impl Ends {
                 failed.status = Status::Success;
                 let mut state = self.state;
                 state.status = Status::Failure;
-                Ends { state: failed, failed: Some(state) }
+                ControlExits { state: failed, failed: Some(state) }
             }
             None => {
                 let status = self.state.status.not();
-                Ends::with(self.state, status)
+                ControlExits::with(self.state, status)
             }
         }
     }
@@ -83,7 +83,7 @@ impl Ends {
     pub(super) fn or(self, other: Self, interpreter: &mut Interpreter<'_>) -> Self {
         let ((ok, failed), (other_ok, other_failed)) = (self.split(), other.split());
         let (ok, failed) = (interpreter.either(ok, other_ok), interpreter.either(failed, other_failed));
-        Ends::between(ok, failed, interpreter)
+        ControlExits::between(ok, failed, interpreter)
     }
 
     /// Or it did not run at all, and that is a failure.
@@ -91,7 +91,7 @@ impl Ends {
         let Some(failed) = failed else { return self };
         let (success, failure) = self.split();
         let failure = interpreter.either(failure, Some(failed));
-        Ends::between(success, failure, interpreter)
+        ControlExits::between(success, failure, interpreter)
     }
 
     /// Applies to every way it may have ended, with a stamp for each: states that share one count as alike.

@@ -1,14 +1,15 @@
-//! What rules found, and which were tried, while it is known which rules those are. Their texts are made of it at the end.
+//! Matches of rules, and trials of them, while it is known which rules those are. Their texts are made of them at the
+//! end.
 
 use crate::call::{Action, Evidence, Finding};
-use crate::judge::Considered;
+use crate::judge::RuleTrial;
 use crate::path_rule::PathRule;
 use crate::rule::{IfUnset, Rule};
 use crate::rule_id::{Layer, RuleId};
 use crate::severity::Severity;
 
-/// What a rule found.
-pub(crate) struct Found {
+/// A match of a rule.
+pub(crate) struct RuleMatch {
     pub(crate) rule: RuleId,
     /// Whether an exemption may lift the rule: it keeps no file of the gate's own, and is no path rule of a project's.
     pub(super) may_be_lifted: bool,
@@ -22,9 +23,9 @@ pub(crate) struct Found {
     pub(super) evidence: Vec<Evidence>,
 }
 
-impl Found {
+impl RuleMatch {
     pub(super) fn of(rule: &Rule, action: Action, reason: String, evidence: Vec<Evidence>) -> Self {
-        Found {
+        RuleMatch {
             rule: rule.id.clone(),
             may_be_lifted: !rule.keeps_the_gate,
             if_unset: rule.if_unset,
@@ -40,16 +41,16 @@ impl Found {
         let may_be_lifted = !rule.keeps_the_gate && rule.layer != Layer::Project;
         let (rule, if_unset, evidence) = (rule.id(), IfUnset::PartialName, vec![evidence]);
         let severity = Severity::Loss;
-        Found { rule, may_be_lifted, if_unset, severity, recoverable: false, action, reason, evidence }
+        RuleMatch { rule, may_be_lifted, if_unset, severity, recoverable: false, action, reason, evidence }
     }
 
     pub(super) fn into_finding(self) -> Finding {
-        let Found { rule, action, reason, evidence, .. } = self;
+        let RuleMatch { rule, action, reason, evidence, .. } = self;
         Finding { rule: rule.to_string(), action, reason, evidence }
     }
 }
 
-/// A rule that was tried on a command, and what came of it.
+/// A trial of a rule on a command, with its result.
 pub(super) struct Trial {
     pub(super) rule: RuleId,
     pub(super) command: Option<usize>,
@@ -57,8 +58,8 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub(super) fn into_considered(self) -> Considered {
-        Considered { rule: self.rule.to_string(), command: self.command, missed: self.missed }
+    pub(super) fn into_rule_trial(self) -> RuleTrial {
+        RuleTrial { rule: self.rule.to_string(), command: self.command, missed: self.missed }
     }
 }
 

@@ -4,7 +4,7 @@
 use toolgate_names::secrets::is_secret_variable;
 use toolgate_shell::{Command, EffectKind, RedirectKind, Span, Value, Word};
 
-use super::shown::{here_string, secrets_in, speaks};
+use super::secret_output::{here_string, secrets_in, speaks};
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
@@ -310,7 +310,8 @@ impl<'a> Host<'a> {
             return known.iter().any(|label| is_part(label));
         }
         // `ACME_API_KEY` is for `api.acme.io`.
-        secret.credential && !self.open || parts().any(|part| part.len() > 3 && !is_secret_variable(part) && is_part(part))
+        secret.credential && !self.open
+            || parts().any(|part| part.len() > 3 && !is_secret_variable(part) && is_part(part))
     }
 
     /// Whether a forge's own client asks the forge.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::output::{self, Printer};
-use super::places::{in_unknown, located_at};
+use super::path_resolution::{in_unknown, located_at};
 use super::state::{Input, ShellState};
 use super::{Interpreter, filters};
 use crate::abstract_value::Text;
@@ -116,7 +116,12 @@ impl Interpreter<'_> {
     }
 
     /// The argvs that xargs runs for what a file holds, or for a text that the shell gives it.
-    pub(super) fn given_to_xargs(&mut self, words: &[Word], input: &Input, state: &ShellState) -> Option<Given> {
+    pub(super) fn given_to_xargs(
+        &mut self,
+        words: &[Word],
+        input: &Input,
+        state: &ShellState,
+    ) -> Option<XargsCommands> {
         let (text, is_sure) = match (wrapper::xargs_file(words), input) {
             (Some(file), _) => {
                 let names = [file.known()?];
@@ -130,7 +135,7 @@ impl Interpreter<'_> {
             (None, _) => return None,
         };
         let argvs = wrapper::xargs(words, &text)?;
-        Some(Given { argvs, is_sure })
+        Some(XargsCommands { argvs, is_sure })
     }
 }
 
@@ -139,8 +144,8 @@ fn of_stored(name: &str, arguments: &[&str], text: &str) -> Option<String> {
     output::of(name, arguments, Some(text), None, Printer::Other).or_else(|| filters::kept(name, arguments, text))
 }
 
-/// What xargs runs.
-pub(super) struct Given {
+/// The commands that xargs runs.
+pub(super) struct XargsCommands {
     pub(super) argvs: Vec<Vec<Word>>,
     /// Whether that is known for certain.
     pub(super) is_sure: bool,

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::places::places;
+use super::path_resolution::places;
 use super::script_effects::imported_from;
 use super::state::{Input, ShellState};
 use crate::wrapper::Language;

@@ -3,7 +3,7 @@
 
 use toolgate_shell::{Command, Effect, EffectKind, SUBSTITUTION, Value, Word};
 
-use crate::invocation::{Given, Invocation, Operand};
+use crate::invocation::{Invocation, Operand, ParsedOption};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
 
@@ -123,7 +123,7 @@ fn is_request(command: &Command, found: &Invocation<'_>, hosts: &[&str]) -> bool
 }
 
 /// The word with the header that an option gives, if it is one that does.
-fn header(command: &Command, found: &Invocation<'_>, given: &Given<'_>) -> Option<usize> {
+fn header(command: &Command, found: &Invocation<'_>, given: &ParsedOption<'_>) -> Option<usize> {
     let word = command.words.get(given.word)?.value.text();
     let value = given.value.filter(|_| found.is(given, "-H") || found.is(given, "--header"))?;
     // It stands in the next word, or is attached to an option that is known.
