@@ -11,7 +11,7 @@ use crate::hook_handler::{denial, parsed, read, refusal};
 #[cfg(target_os = "linux")]
 use crate::judge::Question;
 #[cfg(target_os = "linux")]
-use crate::resident::{Answered, Asked, Hello};
+use crate::resident::{Handshake, HookRequest, HookResponse};
 
 /// Every agent's name.
 pub fn agents() -> impl Iterator<Item = &'static str> {
@@ -101,7 +101,7 @@ pub fn user_tools(text: &str) {
 /// written, on one line again. Whether it is one of these; where there are no resident hosts nothing is.
 pub fn resident(line: &[u8]) -> bool {
     #[cfg(target_os = "linux")]
-    return again::<Hello>(line) | again::<Asked<Question>>(line) | again::<Answered>(line);
+    return again::<Handshake>(line) | again::<HookRequest<Question>>(line) | again::<HookResponse>(line);
     #[cfg(not(target_os = "linux"))]
     return line.is_empty();
 }

@@ -18,10 +18,10 @@ use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
-const DESCRIBING: Duration = Duration::from_secs(2);
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Longest name that clients take.
-const LONGEST: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// The tools of plugins.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl Offers {
             let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);
             let plugin = &one.plugin.description().name;
-            let told = tokio::time::timeout(DESCRIBING, provider.offered()).await;
+            let told = tokio::time::timeout(DESCRIBE_TIMEOUT, provider.offered()).await;
             let told = told.map_err(|_| "it took too long".to_owned());
             let tools = match told.and_then(|tools| tools.map_err(|error| error.to_string())) {
                 Ok(tools) => tools,
@@ -124,7 +124,7 @@ pub fn failed(why: impl Into<String>) -> ToolOutput {
 /// What clients call a tool: letters, digits, `_` and `-`.
 fn name(plugin: &str, tool: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    format!("{plugin}_{tool}").chars().map(plain).take(LONGEST).collect()
+    format!("{plugin}_{tool}").chars().map(plain).take(MAX_NAME_CHARS).collect()
 }
 
 #[cfg(test)]
