@@ -112,7 +112,7 @@ impl Asker {
         if !self.moment.when.gates() || self.told && agent.is_understood() {
             return text.into();
         }
-        let denial = match agent.said(&self.moment.name, &text) {
+        let denial = match agent.parse_answer(&self.moment.name, &text) {
             Ok(ParsedAnswer::Deny(reason)) => reason,
             _ => hook_handler::reason(why),
         };
@@ -328,7 +328,7 @@ fn says(first: &Asker, told: &OnceLock<Asker>, input: impl Read, arguments: &Arg
     let (packs, plugins) = (&packs.packs(), &plugins.plugins());
     let desk = HookHandler { agent, packs, plugins, judge, watch: &watch, user: User::Nobody, terminal: None };
     match block_on(desk.answer_to(event, Ok(value))) {
-        Ok(text) => match agent.said(&asker.moment.name, &text) {
+        Ok(text) => match agent.parse_answer(&asker.moment.name, &text) {
             Ok(ParsedAnswer::Deny(denial)) if !agent.is_understood() => Reply { text, denial: Some(denial) },
             _ => text.into(),
         },

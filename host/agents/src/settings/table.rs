@@ -637,7 +637,7 @@ mod tests {
         for agent in agents {
             for event in agent.trials() {
                 let moment = agent.unreadable(Some(event));
-                let heard = |answer: &Answer| agent.said(event, &agent.encode(&moment, answer, None));
+                let heard = |answer: &Answer| agent.parse_answer(event, &agent.encode(&moment, answer, None));
                 let (name, why) = (agent.name(), || "why".to_owned());
                 assert_eq!(heard(&Answer::Deny(why())), Ok(ParsedAnswer::Deny(why())), "{name} {event}");
                 assert_eq!(heard(&Answer::Nothing), Ok(ParsedAnswer::Nothing), "{name} {event}");
@@ -709,7 +709,7 @@ mod tests {
         for (agent, answer, expected) in cases {
             let known = AGENTS.iter().find(|known| known.name() == agent).expect("an agent");
             let event = known.dialect.trials()[0];
-            assert_eq!(known.dialect.said(event, &answer).ok(), expected, "{agent} {answer}");
+            assert_eq!(known.dialect.parse_answer(event, &answer).ok(), expected, "{agent} {answer}");
         }
     }
 

@@ -127,7 +127,7 @@ impl Probe<'_> {
             Chain::Hook(..) => once(command, &payload.to_string())?,
         };
         let took = start.elapsed();
-        let said = self.dialect.said(self.event, &answer)?;
+        let said = self.dialect.parse_answer(self.event, &answer)?;
         Ok(Heard { said, text: shortened(answer.trim(), SHOWN), took })
     }
 }
@@ -298,7 +298,7 @@ mod tests {
         for (agent, event, answer, expected) in cases {
             let known = AGENTS.iter().find(|known| known.name() == agent).expect(agent);
             let probe = Probe { dialect: known.dialect, event, chain: &Chain::Session, folder: "/" };
-            let said = known.dialect.said(event, answer);
+            let said = known.dialect.parse_answer(event, answer);
             let reached = said.and_then(|said| probe.is_asked(risks::of(known).asks, &said, answer));
             assert_eq!(reached.is_ok(), expected, "{agent} {event} {answer}: {reached:?}");
         }
