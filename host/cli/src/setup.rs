@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use toolgate_agents::settings::table::Known;
+use toolgate_agents::settings::table::AgentConfig;
 use toolgate_agents::{Failure, dirs};
 use toolgate_host::{ToolCall, plain};
 
@@ -46,7 +46,7 @@ home folder, 70 and above internal errors or disk errors.")]
 pub(crate) struct Arguments {
     /// The agents [default: all that are found here]
     #[arg(value_name = "AGENT", value_parser = install::agent_name())]
-    agents: Vec<&'static Known>,
+    agents: Vec<&'static AgentConfig>,
 
     /// Show the changes without making them
     #[arg(long)]
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let now = agents.iter().map(|agent| Present::of(agent.known));
     let calling = now.filter(|now| ![Hooked::Not, Hooked::Unreadable].contains(&now.hooked));
-    let calling: Vec<(&'static Known, bool)> =
+    let calling: Vec<(&'static AgentConfig, bool)> =
         calling.map(|now| (now.known, written.contains(&now.known.name()))).collect();
     if !dry_run && !calling.is_empty() {
         let failing = install::show_checks(&calling)?;
@@ -103,8 +103,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// The agents that are named, each once.
-fn once(named: &[&'static Known]) -> Vec<&'static Known> {
-    let mut first: Vec<&'static Known> = Vec::new();
+fn once(named: &[&'static AgentConfig]) -> Vec<&'static AgentConfig> {
+    let mut first: Vec<&'static AgentConfig> = Vec::new();
     for known in named.iter().copied() {
         if first.iter().all(|earlier| earlier.name() != known.name()) {
             first.push(known);
@@ -193,7 +193,7 @@ fn trial() -> Result<(), Failure> {
 
 /// What is left to the user: the agents that a check failed for, and what holds for all of them. `written` tells whether a
 /// configuration was changed.
-fn last(failing: &[&'static Known], written: bool) -> Result<(), Failure> {
+fn last(failing: &[&'static AgentConfig], written: bool) -> Result<(), Failure> {
     let titles: Vec<&str> = failing.iter().map(|known| known.title()).collect();
     let packs = if written { install::packs_note() } else { None };
     print(|out| {

@@ -250,7 +250,7 @@ fn result(child: &mut Child, request: String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_agents::settings::risks;
+    use toolgate_agents::settings::hook_failures;
     use toolgate_agents::settings::table::AGENTS;
 
     use super::*;
@@ -299,7 +299,7 @@ mod tests {
             let known = AGENTS.iter().find(|known| known.name() == agent).expect(agent);
             let probe = Probe { dialect: known.dialect, event, chain: &Chain::Session, folder: "/" };
             let said = known.dialect.parse_answer(event, answer);
-            let reached = said.and_then(|said| probe.is_asked(risks::of(known).asks, &said, answer));
+            let reached = said.and_then(|said| probe.is_asked(hook_failures::of(known).asks, &said, answer));
             assert_eq!(reached.is_ok(), expected, "{agent} {event} {answer}: {reached:?}");
         }
     }
