@@ -266,8 +266,8 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     let session = Session::in_folder(&defaults.cwd).with_home(defaults.home.clone()).with_workspace_root(root);
     let files = LocalFiles::new().inline();
     let loaded = loaded::by_hand()?;
-    let peers = gate_builder::peers(&loaded, &session, &files, None);
-    let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
+    let registry = gate_builder::extension_registry(&loaded, &session, &files, None);
+    let granted = Capabilities::denied().files(files).log(LocalLog).extensions(registry);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
     let runtime = runtime::one_thread()?;
     match text {

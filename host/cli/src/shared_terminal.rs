@@ -519,7 +519,11 @@ mod tests {
         let gate = toolgate_host::Gate::new(
             parts.plugin.clone(),
             Session::in_folder("/none"),
-            gate_builder::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
+            gate_builder::granted(
+                toolgate_host::capability::LocalFiles::new(),
+                None,
+                &toolgate_host::ExtensionRegistry::default(),
+            ),
         );
         let judged = gate.judge(&call).await;
         assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");

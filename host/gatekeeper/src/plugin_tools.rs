@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use toolgate_agents::agent::SessionRef;
 use toolgate_host::capability::{Absent, LocalFiles};
-use toolgate_host::{Peers, ProvidedTool, Provider, ToolOutput};
+use toolgate_host::{ExtensionRegistry, ProvidedTool, Provider, ToolOutput};
 
 use crate::frames::Frames;
 use crate::gate_builder;
@@ -45,7 +45,7 @@ impl Offers {
         let mut offers: Vec<Offer> = Vec::new();
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
             let session = scene.session_in(&scene.cwd);
-            let reach = gate_builder::granted(LocalFiles::new(), frames, &Peers::default());
+            let reach = gate_builder::granted(LocalFiles::new(), frames, &ExtensionRegistry::default());
             let reach = reach.journal(SessionEvents::new(agent, scene));
             let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);

@@ -194,7 +194,11 @@ async fn analysed(loaded: &[Loaded], whose: SessionRef<'_>, result: &ToolResult)
     }
     let session = scene.session_in(&result.call.cwd);
     let files = dirs::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
-    let reach = gate_builder::granted(files.clone(), None, &gate_builder::peers(loaded, &session, &files, Some(whose)));
+    let reach = gate_builder::granted(
+        files.clone(),
+        None,
+        &gate_builder::extension_registry(loaded, &session, &files, Some(whose)),
+    );
     let analysis = Analysis::new(gate_builder::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");

@@ -20,7 +20,8 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::strictest;
 use toolgate_host::private::is_missing;
 use toolgate_host::{
-    Analysis, Capability, Decision, Granted, Observer, Peers, Plugin, Session, ToolCall, ToolResult, Verdict, plain,
+    Analysis, Capability, Decision, ExtensionRegistry, Granted, Observer, Plugin, Session, ToolCall, ToolResult,
+    Verdict, plain,
 };
 
 use super::source::Source;
@@ -309,13 +310,13 @@ impl Bench {
             return Err("`expect`, `reason` and `rules` are for a call".to_owned());
         }
         let call = self.call(&result.tool, &result.input, cwd)?;
-        let reach = gate_builder::granted(LocalFiles::new(), None, &Peers::default());
+        let reach = gate_builder::granted(LocalFiles::new(), None, &ExtensionRegistry::default());
         let analysis = Analysis::new(self.guard.clone(), self.session(cwd), reach);
         let call = gates::analysed(&analysis, &call).await?;
         let observer = Observer::new(
             self.plugin.clone(),
             self.session(cwd),
-            self.loaded(case).may(gate_builder::granted(LocalFiles::new(), None, &Peers::default()), None),
+            self.loaded(case).may(gate_builder::granted(LocalFiles::new(), None, &ExtensionRegistry::default()), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
         let outcome = ToolResult::new(call, &result.output).failed(result.is_error).with_exit_code(result.exit_code);
