@@ -12,7 +12,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
 use toolgate_agents::agent::{self, pi::Pi};
 use toolgate_agents::{Failure, dirs, exit};
-use toolgate_host::one_time_permits::{self, Grant, Grants};
+use toolgate_host::one_time_permits::{self, OneTimePermit, OneTimePermits};
 use toolgate_host::stopped_calls::{StoppedCall, is_id};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
 
@@ -118,12 +118,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Err(why) => return Err(Failure::new(REFUSED, why)),
     };
     let now = SystemTime::now();
-    let grant = Grant::new(&call, rules, now, arguments.good_for);
+    let grant = OneTimePermit::new(&call, rules, now, arguments.good_for);
     give(&grants, grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?, now, arguments.good_for)
 }
 
 /// Gives a permission if the person types the word.
-fn give(grants: &Grants, grant: Grant, now: SystemTime, good_for: Duration) -> Result<ExitCode, Failure> {
+fn give(
+    grants: &OneTimePermits,
+    grant: OneTimePermit,
+    now: SystemTime,
+    good_for: Duration,
+) -> Result<ExitCode, Failure> {
     let question = format!(
         "       {DIM}in{DIM:#} {}\n\
          Type {{word}} to let exactly this through once in the next {}:",
@@ -139,7 +144,7 @@ fn give(grants: &Grants, grant: Grant, now: SystemTime, good_for: Duration) -> R
 
 /// Lets a call through that was stopped: the one with this id, else the last one that did not run. The person has not typed
 /// it, so they are shown all of it.
-fn stopped(grants: &Grants, id: Option<&str>, arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn stopped(grants: &OneTimePermits, id: Option<&str>, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = SystemTime::now();
     let calls = dirs::stopped().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
     let calls = calls.list(now).map_err(unusable)?;
@@ -221,7 +226,7 @@ fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, Str
     Ok(Some(against))
 }
 
-fn list(grants: &Grants) -> Result<ExitCode, Failure> {
+fn list(grants: &OneTimePermits) -> Result<ExitCode, Failure> {
     let now = SystemTime::now();
     let listed = grants.list(now).map_err(unusable)?;
     let mut out = anstream::stdout();

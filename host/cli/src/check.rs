@@ -12,7 +12,7 @@ use toolgate_agents::agent::{pi::Pi, read};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_gatekeeper::gate_builder;
 use toolgate_gatekeeper::packs::Packs;
-use toolgate_host::decide::ASK;
+use toolgate_host::decide::ANSWER_TIMEOUT;
 use toolgate_host::{Decision, Finding, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::lines::Lines;
@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     confirm: bool,
 
     /// Time-out for your answer; no answer counts as no
-    #[arg(long, value_name = "SECONDS", default_value_t = ASK.as_secs(), requires = "confirm")]
+    #[arg(long, value_name = "SECONDS", default_value_t = ANSWER_TIMEOUT.as_secs(), requires = "confirm")]
     timeout: u64,
 }
 
