@@ -15,7 +15,7 @@ use toolgate_gatekeeper::packs::Packs;
 use toolgate_host::decide::ANSWER_TIMEOUT;
 use toolgate_host::{Decision, Finding, Policy, ToolCall, ToolKind, Verdict};
 
-use crate::lines::Lines;
+use crate::lines::LineReader;
 use crate::options::PackOptions;
 use crate::project_gates::Gates;
 use crate::terminal::{self, Terminal};
@@ -198,7 +198,7 @@ fn shown(command: &str, judged: Judged, as_json: bool) -> Result<ExitCode, Failu
 }
 
 async fn batch(cwd: &str, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
-    let mut lines = Lines::new();
+    let mut lines = LineReader::new();
     let mut out = std::io::stdout().lock();
     while let Some(line) = lines.next()? {
         let answer = match line {

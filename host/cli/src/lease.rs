@@ -15,7 +15,7 @@ use toolgate_host::Digest;
 
 /// The leases of this process.
 #[derive(Debug, Default)]
-pub(crate) struct Leases {
+pub(crate) struct PaneLocks {
     /// Where the locks are; none if there is no place for them.
     folder: Option<PathBuf>,
     /// The tmux server, and the pane that the agent runs in.
@@ -24,13 +24,13 @@ pub(crate) struct Leases {
     held: Mutex<Vec<(String, File)>>,
 }
 
-impl Leases {
+impl PaneLocks {
     /// Those of whoever runs this program.
     pub(crate) fn of_user() -> Self {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         // The socket and the server's process; what follows is the session.
         let server = variable("TMUX").rsplit_once(',').map(|(server, _)| server.to_owned()).unwrap_or_default();
-        Leases { folder: dirs::sockets(), server, own: variable("TMUX_PANE"), held: Mutex::default() }
+        PaneLocks { folder: dirs::sockets(), server, own: variable("TMUX_PANE"), held: Mutex::default() }
     }
 
     /// Takes a pane, or the one that belongs to the agent's own if none is named. Once more is as well as once.
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_pane_has_one_driver_at_a_time() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let of = |server: &str, own: &str| Leases {
+        let of = |server: &str, own: &str| PaneLocks {
             folder: Some(scratch.path().join("run")),
             server: server.to_owned(),
             own: own.to_owned(),

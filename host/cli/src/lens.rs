@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// How long an answer may take for a person.
-const BY_HAND: Duration = Duration::from_secs(60);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     Ok(runtime::one_thread()?.block_on(work))
@@ -158,7 +158,7 @@ fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
         root: root.display().to_string(),
         ..SessionContext::default()
     };
-    let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(BY_HAND));
+    let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(CHECK_TIMEOUT));
     let missing = "no folder for the daemon's socket; set HOME to an absolute path";
     daemon.ok_or_else(|| Failure::new(exit::NO_INPUT, missing))
 }

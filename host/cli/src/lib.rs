@@ -155,13 +155,13 @@ enum Command {
 }
 
 /// What this process is told to do: its arguments, and what the name says by which it was called.
-struct Told {
+struct Invocation {
     words: Vec<OsString>,
     /// Whether a hook's arguments may have been lost on the way.
     lost: bool,
 }
 
-impl Told {
+impl Invocation {
     /// Links of a hook's name say for which agent it is installed. Without any arguments and with something else than a
     /// terminal to read from, this is a hook whose arguments were lost: nobody else has something to send.
     fn here() -> Self {
@@ -173,9 +173,9 @@ impl Told {
                 words.resize_with(1, || "toolgate".into());
                 words.push("hook".into());
             }
-            None => return Told { words, lost: false },
+            None => return Invocation { words, lost: false },
         }
-        Told { words, lost }
+        Invocation { words, lost }
     }
 
     /// Whether a person typed only the program's name. Where standard input is no terminal that is a hook by now.
@@ -218,7 +218,7 @@ const STACK: usize = 8 << 20;
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     signals::writes_may_fail();
-    let told = Told::here();
+    let told = Invocation::here();
     let hook = told.is_hook();
     if hook {
         memory::for_one_call();
@@ -244,7 +244,7 @@ fn first_thread_has(stack: usize) -> bool {
     cfg!(target_os = "linux") && limit().is_none_or(|limit| limit >= stack as u64)
 }
 
-fn command(told: &Told) -> ExitCode {
+fn command(told: &Invocation) -> ExitCode {
     if let Some(filter) = std::env::var_os("TOOLGATE_LOG") {
         // A filter that is wrong logs nothing; it must not end a hook.
         let filter = tracing_subscriber::EnvFilter::try_new(filter.to_string_lossy()).unwrap_or_default();

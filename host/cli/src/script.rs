@@ -16,7 +16,7 @@ use crate::show::DIM;
 use crate::source::Lines;
 
 /// Longest script, in bytes: what the component takes.
-const LONGEST: u64 = 3 << 20;
+const MAX_SCRIPT_BYTES: u64 = 3 << 20;
 
 /// The text of a file; `-` is standard input.
 fn read(path: &Path) -> Result<String, Failure> {
@@ -30,12 +30,19 @@ fn read(path: &Path) -> Result<String, Failure> {
     };
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        std::io::stdin().lock().take(MAX_SCRIPT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     } else {
-        std::fs::File::open(path).map_err(failed)?.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        std::fs::File::open(path)
+            .map_err(failed)?
+            .take(MAX_SCRIPT_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
     }
-    if bytes.len() as u64 > LONGEST {
-        return Err(Failure::new(exit::DATA, format!("{} is longer than {} MiB", path.display(), LONGEST >> 20)));
+    if bytes.len() as u64 > MAX_SCRIPT_BYTES {
+        return Err(Failure::new(
+            exit::DATA,
+            format!("{} is longer than {} MiB", path.display(), MAX_SCRIPT_BYTES >> 20),
+        ));
     }
     String::from_utf8(bytes)
         .map_err(|error| Failure::new(exit::DATA, format!("{} is not UTF-8 text: {error}", path.display())))

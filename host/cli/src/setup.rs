@@ -26,7 +26,7 @@ const NOT_YET: u8 = 1;
 const OTHERWISE: &str = "nothing was set up";
 
 /// How long a person may take to read a change and to answer.
-const READING: Duration = Duration::from_secs(600);
+const REVIEW_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The command whose verdict is shown at the end. It is judged, and not run.
 const TRIAL: &str = "rm -rf ~";
@@ -169,9 +169,9 @@ fn agrees(agent: &Present, offer: &Offer) -> Result<bool, Failure> {
     };
     let question = format!(
         "{BOLD}{what}{BOLD:#} {effect}\nType y to do it, anything else to skip it {DIM}({} min){DIM:#}:",
-        READING.as_secs() / 60
+        REVIEW_TIMEOUT.as_secs() / 60
     );
-    let answer = terminal::ask(question.as_bytes(), READING);
+    let answer = terminal::ask(question.as_bytes(), REVIEW_TIMEOUT);
     let answer = answer.map_err(|error| Failure::new(REFUSED, format!("the terminal cannot be used: {error}")))?;
     let unanswered = || Failure::new(REFUSED, "setup stopped: there was no answer; confirmed changes stay");
     let answer = answer.ok_or_else(unanswered)?;

@@ -24,7 +24,7 @@ use toolgate_gatekeeper::watch::Watch;
 use toolgate_host::capability::{LocalLog, Message, Ui};
 use toolgate_host::{CallError, Capabilities, Plugin, ProvidedTool, Provider, Signal, ToolOutput, plain, shortened};
 
-use crate::lease::Leases;
+use crate::lease::PaneLocks;
 
 /// The exit code of a command that was cancelled.
 const CANCELLED: i32 = 130;
@@ -169,7 +169,7 @@ pub(crate) struct SharedTerminal {
     target: Option<String>,
     /// Whether the component opens a pane when it starts.
     open: bool,
-    leases: Leases,
+    leases: PaneLocks,
 }
 
 impl SharedTerminal {
@@ -192,7 +192,7 @@ impl SharedTerminal {
         let context = json!({ "schema": 1, "agent": agent, "target": target, "open": open });
         let session = opening.scene.session_in(&opening.scene.cwd).with_context(context.to_string());
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
-        let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, Leases::of_user());
+        let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, PaneLocks::of_user());
         tokio::spawn(tell(Arc::downgrade(&shared.provider), ends, called));
         Some(shared)
     }
@@ -204,7 +204,7 @@ impl SharedTerminal {
         typist: Arc<Typist>,
         opening: &Opening<'_>,
         target: Option<String>,
-        leases: Leases,
+        leases: PaneLocks,
     ) -> Arc<Self> {
         let verdicts = TerminalVerdicts::new(&panes, target.clone(), opening.border);
         Arc::new(SharedTerminal {
@@ -503,7 +503,7 @@ mod tests {
             typist,
             &opening,
             Some("%7".to_owned()),
-            Leases::default(),
+            PaneLocks::default(),
         );
         Parts { shared, panes, fake, plugin }
     }

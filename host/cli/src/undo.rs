@@ -34,7 +34,7 @@ const PATHS: usize = 10;
 const SUMMARY: usize = 72;
 
 /// How long saving what an undo changes may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const SAVE_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -99,7 +99,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = dirs::folder(None)?;
-    let limits = Limits { wait: PATIENCE, ..Limits::DEFAULT };
+    let limits = Limits { wait: SAVE_TIMEOUT, ..Limits::DEFAULT };
     let nowhere = || Failure::new(exit::NO_INPUT, "the folder of saved calls is unknown; set HOME");
     let calls = saving::calls_within(limits).ok_or_else(nowhere)?;
     let store = calls.store().map_err(failed)?;

@@ -7,7 +7,7 @@ use toolgate_agents::settings::hooks::{self, Entry};
 use toolgate_agents::settings::table::{AgentConfig, Fixed, Hooks, Scope};
 use toolgate_agents::settings::{hook_failures, hook_trust, link, program};
 
-use super::entry_file::Place;
+use super::entry_file::EntryFile;
 use super::report::Report;
 
 /// Keys of a handler or its group that make it run seldom, late or beside the call.
@@ -60,7 +60,7 @@ pub(super) fn custom(known: &AgentConfig, value: &Value) -> usize {
 }
 
 /// Whether the agent itself will read the file.
-pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: &Value) {
+pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &EntryFile, root: &Value) {
     let mut wrong = Vec::new();
     if !hooks.comments && serde_json::from_slice::<Value>(place.file.bytes()).is_err() {
         wrong.push((
@@ -102,7 +102,7 @@ pub(super) fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], inst
 }
 
 /// Events of a second file do not count that the first one has, too.
-pub(super) fn overridden(report: &mut Report, hooks: &Hooks, place: &Place, entries: &[Entry], install: &str) {
+pub(super) fn overridden(report: &mut Report, hooks: &Hooks, place: &EntryFile, entries: &[Entry], install: &str) {
     let first = report.known.file(place.scope).ok();
     let root = first.as_deref().and_then(hook_trust::read).unwrap_or_default();
     let both =

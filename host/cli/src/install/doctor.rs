@@ -51,7 +51,7 @@ use toolgate_agents::settings::{hook_failures, hooks, shims};
 use toolgate_gatekeeper::{hook_files, hook_heartbeat};
 
 use super::config_entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
-use super::entry_file::{Content, Place, looked};
+use super::entry_file::{Content, EntryFile, looked};
 use super::files;
 use super::imports;
 use super::name;
@@ -195,7 +195,7 @@ impl Present {
 }
 
 /// How far a file makes an agent call this program.
-fn hooked(known: &AgentConfig, place: &Place) -> Hooked {
+fn hooked(known: &AgentConfig, place: &EntryFile) -> Hooked {
     if !programs(place).iter().all(|program| program::is_this(program)) {
         return Hooked::Other;
     }
@@ -290,7 +290,7 @@ fn examine(known: &'static AgentConfig) -> Report {
 }
 
 /// The files that make the agent ask.
-fn places(report: &mut Report) -> Vec<Place> {
+fn places(report: &mut Report) -> Vec<EntryFile> {
     let known = report.known;
     let mut places = Vec::new();
     for scope in Scope::ALL {
@@ -301,12 +301,12 @@ fn places(report: &mut Report) -> Vec<Place> {
             Err(failure) => Err(failure),
         };
         match read {
-            Ok((file, Some(content))) => places.push(Place { scope, file, content, second: None }),
+            Ok((file, Some(content))) => places.push(EntryFile { scope, file, content, second: None }),
             Ok((first, None)) => {
                 for path in known.other_files(scope).iter().filter(|_| hook_failures::of(known).second.is_some()) {
                     let second = hook_failures::of(known).second;
                     if let Ok((file, Some(content))) = self::read(known, path, second) {
-                        places.push(Place { scope, file, content, second });
+                        places.push(EntryFile { scope, file, content, second });
                     }
                 }
                 misplaced(report, &first);
@@ -329,9 +329,9 @@ fn read(known: &AgentConfig, path: &Path, second: Option<&'static str>) -> Resul
 }
 
 /// Whether a setting switches hooks off.
-fn enabled(report: &mut Report, places: &[Place], at: &SettingsContext<'_>) {
+fn enabled(report: &mut Report, places: &[EntryFile], at: &SettingsContext<'_>) {
     let known = report.known;
-    let why = |place: &Place| {
+    let why = |place: &EntryFile| {
         let entries = match &place.content {
             Content::Hooks { entries, .. } => entries.as_slice(),
             Content::Shim { .. } => &[],
@@ -346,7 +346,7 @@ fn enabled(report: &mut Report, places: &[Place], at: &SettingsContext<'_>) {
 }
 
 /// The checks of one file.
-fn one(report: &mut Report, place: &Place) {
+fn one(report: &mut Report, place: &EntryFile) {
     let known = report.known;
     let path = place.file.path.display().to_string();
     let option = if place.scope == Scope::Project { " --project" } else { "" };
@@ -393,7 +393,7 @@ fn one(report: &mut Report, place: &Place) {
 }
 
 /// The programs that a place's entries run, each once.
-fn programs(place: &Place) -> Vec<String> {
+fn programs(place: &EntryFile) -> Vec<String> {
     let mut all: Vec<String> = match &place.content {
         Content::Hooks { entries, .. } => entries.iter().filter_map(|entry| entry.words.first().cloned()).collect(),
         Content::Shim { program } => vec![program.clone()],
@@ -443,7 +443,7 @@ fn program(report: &mut Report, program: &str, install: &str) {
     }
 }
 
-fn double(report: &mut Report, places: &[Place]) {
+fn double(report: &mut Report, places: &[EntryFile]) {
     let known = report.known;
     let mut wrong = Vec::new();
     if let [user, project] = places {
@@ -487,7 +487,7 @@ fn double(report: &mut Report, places: &[Place]) {
 }
 
 /// Whether the user trusts each of our entries, as Codex wants to know.
-fn trusted(report: &mut Report, place: &Place) {
+fn trusted(report: &mut Report, place: &EntryFile) {
     let Content::Hooks { entries, .. } = &place.content else { return };
     let project = place.scope == Scope::Project;
     let settings = report.known.folder().ok().and_then(|folder| hook_trust::read(&folder.join("config.toml")));
@@ -513,7 +513,7 @@ fn trusted(report: &mut Report, place: &Place) {
 }
 
 /// Whether the agent trusts the folder, where its hooks depend on that.
-fn trusts(report: &mut Report, places: &[Place], at: &SettingsContext<'_>) {
+fn trusts(report: &mut Report, places: &[EntryFile], at: &SettingsContext<'_>) {
     let known = report.known;
     let project = places.iter().any(|place| place.scope == Scope::Project);
     let Some(depends) = hook_failures::of(known).folder.as_ref().filter(|depends| project || depends.all) else {
@@ -539,7 +539,7 @@ fn trusts(report: &mut Report, places: &[Place], at: &SettingsContext<'_>) {
 }
 
 /// When the agent last asked, by the sign of life that every hook leaves.
-fn fired(report: &mut Report, places: &[Place]) {
+fn fired(report: &mut Report, places: &[EntryFile]) {
     let known = report.known;
     let todo = format!("let {} run a command; if this message stays, the hook is not called", known.title());
     let sign = hook_heartbeat::read(known.name()).unwrap_or_default();

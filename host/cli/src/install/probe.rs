@@ -54,7 +54,7 @@ pub(crate) struct Probe<'a> {
 }
 
 /// What came of a call.
-struct Heard {
+struct ProbeResult {
     said: ParsedAnswer,
     /// The same as it was written.
     text: String,
@@ -102,7 +102,7 @@ impl Probe<'_> {
     }
 
     /// Makes a call, as the agent would in its folder; with these rules instead of the user's, if any are given.
-    fn hear(&self, text: &str, rules: Option<&str>) -> Result<Heard, String> {
+    fn hear(&self, text: &str, rules: Option<&str>) -> Result<ProbeResult, String> {
         let trial = Trial { event: self.event, command: text, cwd: self.folder };
         let payload = self.dialect.trial(&trial);
         let nowhere = |error: std::io::Error| format!("no folder for trial files: {error}");
@@ -128,7 +128,7 @@ impl Probe<'_> {
         };
         let took = start.elapsed();
         let said = self.dialect.parse_answer(self.event, &answer)?;
-        Ok(Heard { said, text: shortened(answer.trim(), SHOWN), took })
+        Ok(ProbeResult { said, text: shortened(answer.trim(), SHOWN), took })
     }
 }
 

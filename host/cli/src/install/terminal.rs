@@ -75,7 +75,7 @@ static SERVERS: &[Servers] = &[
 ];
 
 /// What is found of the shared terminal.
-struct Found {
+struct TerminalStatus {
     /// By the agents that are offered it: where that stands.
     offered: Vec<(&'static AgentConfig, PathBuf)>,
     /// Where Codex starts the server without the variables of tmux.
@@ -92,10 +92,10 @@ pub(super) fn checks(only: Option<&AgentConfig>) -> Vec<Check> {
     offered.retain(|(known, _)| only.is_none_or(|only| only.name() == known.name()));
     without.retain(|path| offered.iter().any(|(_, offered)| offered == path));
     let inside = ["TMUX", "TMUX_PANE"].iter().all(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    told(&Found { offered, without, inside, version: version() })
+    told(&TerminalStatus { offered, without, inside, version: version() })
 }
 
-fn told(found: &Found) -> Vec<Check> {
+fn told(found: &TerminalStatus) -> Vec<Check> {
     let check = |name, level, says: String, todo: &str| Check { name, level, says, todo: todo.to_owned() };
     let ok = |name, says: String| check(name, Level::Ok, says, "");
     if found.offered.is_empty() {
@@ -261,7 +261,7 @@ mod tests {
             (on(), false, Err("no tmux".to_owned()), vec![("offered", "ok"), ("tmux", "warn"), ("inside", "warn")]),
         ];
         for (offered, inside, version, expected) in cases {
-            let checks = told(&Found { offered, without: Vec::new(), inside, version });
+            let checks = told(&TerminalStatus { offered, without: Vec::new(), inside, version });
             let found: Vec<_> = checks.iter().map(|check| (check.name, check.level.name())).collect();
             assert_eq!(found, expected);
         }

@@ -11,7 +11,7 @@ use toolgate_agents::settings::hooks::{self, Entry};
 use toolgate_agents::settings::program::is_this;
 use toolgate_agents::settings::table::{AgentConfig, HookMechanism, Hooks, TIMEOUT};
 
-use super::entry_file::{Content, Place};
+use super::entry_file::{Content, EntryFile};
 use super::probe::{self, Chain, Probe};
 use super::report::Report;
 use crate::columns::count;
@@ -25,7 +25,7 @@ struct Gate {
 }
 
 /// Three calls through each command.
-pub(super) fn run(report: &mut Report, place: &Place) {
+pub(super) fn run(report: &mut Report, place: &EntryFile) {
     let Ok(folder) = dirs::folder(None) else { return };
     let known = report.known;
     let gates = gates(known, place);
@@ -67,7 +67,7 @@ pub(super) fn run(report: &mut Report, place: &Place) {
 
 /// The commands before a shell call. What a file names is only run if it is this program: a variable of a call can have
 /// another file asked about.
-fn gates(known: &AgentConfig, place: &Place) -> Vec<Gate> {
+fn gates(known: &AgentConfig, place: &EntryFile) -> Vec<Gate> {
     let all = known.dialect.trials().iter().copied();
     let most = Duration::from_secs(TIMEOUT);
     match (&place.content, &known.way) {
@@ -97,7 +97,7 @@ fn limit(hooks: &Hooks, entry: &Entry) -> Duration {
 }
 
 /// Handlers that are not ours at the events that can stop something.
-pub(super) fn others(report: &mut Report, place: &Place) {
+pub(super) fn others(report: &mut Report, place: &EntryFile) {
     let (Content::Hooks { root, entries }, HookMechanism::Hooks(hooks)) = (&place.content, &report.known.way) else {
         return;
     };
