@@ -14,8 +14,8 @@ use toolgate_gatekeeper::{gate_builder, path_hints};
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Session};
 
-use crate::lines::LineReader;
-use crate::{runtime, show};
+use crate::line_reader::LineReader;
+use crate::{output, runtime};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -249,9 +249,9 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
     let mut out = anstream::stdout();
     let written = match arguments.text.json {
         true => writeln!(out, "{}", Value::Object(answer)),
-        false => show::hints(&mut out, &answer),
+        false => output::hints(&mut out, &answer),
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -302,11 +302,11 @@ async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Analyzer) -
     let mut out = anstream::stdout();
     let written = match asked.question {
         _ if as_json => writeln!(out, "{}", Value::Object(answer)),
-        Question::Walk => show::walk(&mut out, text, &answer),
-        Question::Files => show::files(&mut out, &answer),
-        Question::Hints => show::hints(&mut out, &answer),
+        Question::Walk => output::walk(&mut out, text, &answer),
+        Question::Files => output::files(&mut out, &answer),
+        Question::Hints => output::hints(&mut out, &answer),
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

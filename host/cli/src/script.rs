@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::{Action, Evidence, Finding, ToolCall, Verdict, plain};
 
+use crate::code_excerpt::Lines;
 use crate::columns::count;
+use crate::output;
+use crate::output::DIM;
 use crate::project_gates::Gates;
-use crate::show;
-use crate::show::DIM;
-use crate::source::Lines;
 
 /// Longest script, in bytes: what the component takes.
 const MAX_SCRIPT_BYTES: u64 = 3 << 20;
@@ -68,7 +68,7 @@ struct At<'a> {
 pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
     let text = read(path)?;
     if let Some(program) = other_language(&text) {
-        show::complain(&format!(
+        output::complain(&format!(
             "{} is for {program}, which is not a shell; the following findings are unreliable",
             path.display()
         ));
@@ -77,14 +77,14 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
     let verdict = gates.judge(&call).await?;
     let lines = Lines::new(&text);
     let (placed, elsewhere) = apart(&verdict, text.len(), &lines);
-    let (name, code) = show::decision(&verdict.decision);
+    let (name, code) = output::decision(&verdict.decision);
     let mut out = anstream::stdout();
     let written = if json {
         writeln!(out, "{}", answer(path, name, &verdict, &lines))
     } else {
         table(&mut out, path, name, &lines, &placed, &elsewhere)
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::from(code))
 }
 
@@ -130,8 +130,8 @@ fn table(
     let file = plain(&path.display().to_string());
     for (index, At { finding, spans }) in placed.iter().enumerate() {
         let (line, column) = lines.position(spans.first().map_or(0, |span| span.start));
-        let action = show::action(&finding.action);
-        let style = show::style(action);
+        let action = output::action(&finding.action);
+        let style = output::style(action);
         let (rule, reason) = (plain(&finding.rule), plain(&finding.reason));
         writeln!(out, "{file}:{line}:{column}: {style}{action}{style:#} {style}{rule}{style:#}  {reason}")?;
         // Several rules on the same words: those are shown once, below the last.
@@ -141,8 +141,8 @@ fn table(
         }
     }
     for finding in elsewhere {
-        let action = show::action(&finding.action);
-        let style = show::style(action);
+        let action = output::action(&finding.action);
+        let style = output::style(action);
         writeln!(
             out,
             "{file}: {style}{action}{style:#} {style}{}{style:#}  {}",
@@ -150,10 +150,10 @@ fn table(
             plain(&finding.reason)
         )?;
         for one in &finding.evidence {
-            writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), show::cut(&one.text))?;
+            writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), output::cut(&one.text))?;
         }
     }
-    let style = show::style(name);
+    let style = output::style(name);
     let findings = count(placed.len() + elsewhere.len(), "finding");
     writeln!(out, "{style}{name}{style:#}  {file}, {}: {findings}", count(lines.len(), "line"))
 }
@@ -171,7 +171,7 @@ fn answer(path: &Path, name: &str, verdict: &Verdict, lines: &Lines<'_>) -> Valu
             })
         });
         let evidence: Vec<Value> = evidence.collect();
-        let action = show::action(&finding.action);
+        let action = output::action(&finding.action);
         json!({ "rule": finding.rule, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     let findings: Vec<Value> = findings.collect();

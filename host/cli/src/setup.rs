@@ -13,9 +13,9 @@ use toolgate_agents::settings::table::AgentConfig;
 use toolgate_agents::{Failure, dirs};
 use toolgate_host::{ToolCall, plain};
 
+use crate::confirmation::{self, REFUSED};
 use crate::install::{self, Hooked, Offer, Present};
-use crate::person::{self, REFUSED};
-use crate::show::{self, BOLD, DIM, YELLOW, print};
+use crate::output::{self, BOLD, DIM, YELLOW, print};
 use crate::welcome::{no_agent, shown};
 use crate::{check, terminal};
 
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let dry_run = arguments.dry_run;
     if !dry_run {
-        person::present(OTHERWISE).and_then(|()| seen()).map_err(or_install)?;
+        confirmation::present(OTHERWISE).and_then(|()| seen()).map_err(or_install)?;
     }
     let agents: Vec<Present> = match arguments.agents.is_empty() {
         true => install::present(),
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = outcome {
-            show::complain(&failure.message);
+            output::complain(&failure.message);
             failed = failed.or(Some(failure.code));
         }
         print(|out| writeln!(out))?;
@@ -183,10 +183,10 @@ fn trial() -> Result<(), Failure> {
     let cwd = dirs::folder(None)?;
     let call = ToolCall::shell(TRIAL, cwd.as_str()).with_home(dirs::home()).with_workspace_root(dirs::root_of(&cwd));
     let verdict = check::judge(&call)?;
-    let (name, _) = show::decision(&verdict.decision);
+    let (name, _) = output::decision(&verdict.decision);
     print(|mut out| {
         writeln!(out, "\n{BOLD}A trial{BOLD:#} {DIM}(the command is not run){DIM:#}")?;
-        show::verdict(&mut out, name, TRIAL, &verdict)
+        output::verdict(&mut out, name, TRIAL, &verdict)
     })
     .map(drop)
 }

@@ -24,7 +24,7 @@ use toolgate_gatekeeper::watch::Watch;
 use toolgate_host::capability::{LocalLog, Message, Ui};
 use toolgate_host::{CallError, Capabilities, Plugin, ProvidedTool, Provider, Signal, ToolOutput, plain, shortened};
 
-use crate::lease::PaneLocks;
+use crate::pane_lock::PaneLocks;
 
 /// The exit code of a command that was cancelled.
 const CANCELLED: i32 = 130;
@@ -169,7 +169,7 @@ pub(crate) struct SharedTerminal {
     target: Option<String>,
     /// Whether the component opens a pane when it starts.
     open: bool,
-    leases: PaneLocks,
+    pane_locks: PaneLocks,
 }
 
 impl SharedTerminal {
@@ -204,7 +204,7 @@ impl SharedTerminal {
         typist: Arc<Typist>,
         opening: &Opening<'_>,
         target: Option<String>,
-        leases: PaneLocks,
+        pane_locks: PaneLocks,
     ) -> Arc<Self> {
         let verdicts = TerminalVerdicts::new(&panes, target.clone(), opening.border);
         Arc::new(SharedTerminal {
@@ -216,7 +216,7 @@ impl SharedTerminal {
             turn: tokio::sync::Mutex::default(),
             target,
             open: opening.open,
-            leases,
+            pane_locks,
         })
     }
 
@@ -232,7 +232,7 @@ impl SharedTerminal {
     pub(crate) async fn tools(&self) -> Result<&[ProvidedTool], CallError> {
         let offered = || async {
             if self.open {
-                self.leases.take(self.target.as_deref()).map_err(CallError::Request)?;
+                self.pane_locks.take(self.target.as_deref()).map_err(CallError::Request)?;
             }
             self.provider.tools().await
         };
@@ -268,7 +268,7 @@ impl SharedTerminal {
             turn = self.turn.lock() => turn,
             () = &mut cancelled => return stopped(command),
         };
-        if let Err(why) = self.leases.take(self.target.as_deref()) {
+        if let Err(why) = self.pane_locks.take(self.target.as_deref()) {
             return failed(why);
         }
         self.typist.begin(run.scene, run.id, approved);
@@ -294,7 +294,7 @@ impl SharedTerminal {
     fn typed_into(&self, output: &ToolOutput) {
         let details: Value = serde_json::from_str(&output.details).unwrap_or_default();
         let Some(pane) = details.get("pane").and_then(Value::as_str) else { return };
-        if let Err(why) = self.leases.take(Some(pane)) {
+        if let Err(why) = self.pane_locks.take(Some(pane)) {
             tracing::warn!(pane, why, "another process also controls the pane");
         }
         self.verdicts.typed_into(pane);

@@ -9,7 +9,7 @@ use toolgate_agents::text::quoted;
 use toolgate_agents::{Failure, dirs};
 use toolgate_host::plain;
 
-use crate::show::{BOLD, DIM, print};
+use crate::output::{BOLD, DIM, print};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -12,7 +12,7 @@ use toolgate_host::plain;
 
 use crate::columns::{width, wrapped};
 use crate::install::{self, Hooked, Present};
-use crate::show::{BOLD, DIM, GREEN, YELLOW, print};
+use crate::output::{BOLD, DIM, GREEN, YELLOW, print};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

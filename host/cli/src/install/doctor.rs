@@ -60,7 +60,7 @@ use super::report::{self, Check, Report, json_of};
 use super::terminal;
 use super::trials;
 use crate::columns::count;
-use crate::show::print;
+use crate::output::print;
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;

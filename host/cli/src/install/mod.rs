@@ -50,8 +50,8 @@ pub(crate) use name::parser as agent_name;
 
 use crate::lens::Switch;
 use crate::options::{PackOptions, PluginOptions};
-use crate::show::{GREEN, YELLOW, print};
-use crate::{person, rules, runtime, show};
+use crate::output::{GREEN, YELLOW, print};
+use crate::{confirmation, output, rules, runtime};
 use packs::Chosen;
 
 #[derive(Args)]
@@ -474,12 +474,12 @@ impl Change {
     fn carry_out(&self, planned: &Planned) -> Result<ExitCode, Failure> {
         let loosens = planned.loosens.as_ref().filter(|_| !self.dry_run && planned.changes());
         if let Some(loosens) = loosens {
-            person::present(loosens.otherwise)?;
+            confirmation::present(loosens.otherwise)?;
         }
         self.preview(planned)?;
         if let Some(loosens) = loosens {
             self.announce(planned)?;
-            person::agrees(&loosens.question, loosens.otherwise)?;
+            confirmation::agrees(&loosens.question, loosens.otherwise)?;
         }
         self.make(planned)
     }
@@ -527,11 +527,11 @@ impl Change {
         let whole = before.is_empty() || after.is_empty();
         print(|out| {
             if !(whole && matches!(self.agent.way, HookMechanism::Shim(_)) && !self.dry_run) {
-                return show::diff(out, &file.path, file.exists(), before, after);
+                return output::diff(out, &file.path, file.exists(), before, after);
             }
             let (mark, text) = if after.is_empty() { ('-', before) } else { ('+', after) };
             let lines = crate::columns::count(text.lines().count(), "line");
-            show::diff_line(out, &format!("{mark} {} ({lines})", file.path.display()))
+            output::diff_line(out, &format!("{mark} {} ({lines})", file.path.display()))
         })?;
         Ok(())
     }

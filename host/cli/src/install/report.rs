@@ -9,7 +9,7 @@ use toolgate_agents::settings::table::AgentConfig;
 use toolgate_host::plain;
 
 use crate::columns::count;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
+use crate::output::{BOLD, DIM, GREEN, RED, YELLOW};
 
 pub(super) struct Check {
     pub(super) name: &'static str,

@@ -14,7 +14,7 @@ use toolgate_capabilities::tmux_version;
 use toolgate_host::CapabilityError;
 
 use super::report::Check;
-use crate::show::quoted;
+use crate::output::quoted;
 
 /// Whether an agent is offered the shared terminal.
 #[derive(Args, Clone, Copy, Debug, Default)]

@@ -24,9 +24,9 @@ use toolgate_host::{
     Verdict, plain,
 };
 
-use super::source::Source;
-use crate::show::{DIM, GREEN, RED, print};
-use crate::{allow, columns, runtime, show};
+use super::component_file::Source;
+use crate::output::{DIM, GREEN, RED, print};
+use crate::{allow, columns, output, runtime};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";
@@ -280,7 +280,7 @@ impl Bench {
             verdicts.push(gates.guard.judge(&call).await);
         }
         let verdict = strictest(verdicts);
-        let (got, reasons) = (show::decision(&verdict.decision).0, reasons(&verdict));
+        let (got, reasons) = (output::decision(&verdict.decision).0, reasons(&verdict));
         if got != expected.name() {
             return Err(format!("expected {}, got {got}: {}", expected.name(), reasons.join("; ")));
         }

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Read, StdinLock};
 
 use toolgate_agents::{Failure, exit};
 
-use crate::show;
+use crate::output;
 
 /// Longest line, in bytes.
 const MAX_LINE_BYTES: u64 = 64 << 20;
@@ -20,7 +20,7 @@ impl LineReader {
     pub(crate) fn new() -> Self {
         let input = std::io::stdin().lock();
         if input.is_terminal() {
-            show::complain("reading JSON lines from the terminal; end with Ctrl-D");
+            output::complain("reading JSON lines from the terminal; end with Ctrl-D");
         }
         LineReader { input, line: Vec::new() }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_gatekeeper::ancestry;
 
-use crate::show::{BOLD, DIM};
+use crate::output::{BOLD, DIM};
 use crate::terminal;
 
 /// How long a person may take to type a word.

@@ -1,7 +1,8 @@
 //! Who drives a pane: one process at a time. Two that type into one shell would mix up their commands, and each would
 //! take the other's output for its own.
 //!
-//! A lease is a lock on a small file, named by the tmux server and the pane. It ends with the process, however that ends.
+//! A pane is locked by a small file, named by the tmux server and the pane. The lock ends with the process, however that
+//! ends.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -13,7 +14,7 @@ use rustix::io::Errno;
 use toolgate_agents::dirs;
 use toolgate_host::Digest;
 
-/// The leases of this process.
+/// The locks of panes that this process holds.
 #[derive(Debug, Default)]
 pub(crate) struct PaneLocks {
     /// Where the locks are; none if there is no place for them.
@@ -92,8 +93,8 @@ mod tests {
             (&of("s", "%2"), Some("%5"), false),
             (&of("s", "%2"), Some("%6"), true),
         ];
-        for (leases, pane, expected) in cases {
-            assert_eq!(leases.take(pane).is_ok(), expected, "{} {} {pane:?}", leases.server, leases.own);
+        for (pane_locks, pane, expected) in cases {
+            assert_eq!(pane_locks.take(pane).is_ok(), expected, "{} {} {pane:?}", pane_locks.server, pane_locks.own);
         }
         drop(first);
         assert_eq!(of("s", "%1").take(None), Ok(()), "it ends with its process");
