@@ -2,7 +2,7 @@
 //!
 //! A line is a JSON object of the kind `damage-control-log`, see [`Record`]. The file is only ever appended to, by one
 //! write a line, and takes turns with other processes by a lock file beside it. At [`SIZE`] it becomes
-//! `audit.1.jsonl`, and the [`KEPT`] files before it move on. Secrets are marked before anything is written.
+//! `audit.1.jsonl`, and the [`ROTATED_FILES`] files before it move on. Secrets are marked before anything is written.
 //!
 //! Lines are not synced to the disk one by one: a write that fails is noticed, a power failure may cost the last ones.
 //! That a program of the same user changes the file cannot be prevented here; the gate keeps the agent from it.
@@ -29,7 +29,7 @@ pub const KIND: &str = "damage-control-log";
 pub const SIZE: u64 = 8 << 20;
 
 /// How many full files are kept.
-pub const KEPT: usize = 4;
+pub const ROTATED_FILES: usize = 4;
 
 /// Longest line, in bytes. Of a longer one texts are cut in the middle, and what is left out is marked.
 pub const LINE: usize = 64 << 10;

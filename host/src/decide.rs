@@ -21,13 +21,13 @@ use async_trait::async_trait;
 use crate::audit::{Audit, Circumstances, KIND, Outcome, Record, deciding};
 use crate::capability::{Denied, Journal, Recording, apart_or_here};
 use crate::limits::deadline;
-use crate::one_time_permits::Grants;
+use crate::one_time_permits::OneTimePermits;
 use crate::stopped_calls::{StoppedCall, StoppedCalls, new_id};
 use crate::text::{excerpt, plain, shortened};
 use crate::{Action, Decision, Finding, ToolCall, Verdict};
 
 /// How long a person has to answer, unless it is set otherwise.
-pub const ASK: Duration = Duration::from_secs(30);
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How a block's reason starts, so that an agent knows it for what it is.
 pub const VIOLATION: &str = "Security Policy Violation: ";
@@ -115,7 +115,7 @@ impl<T: Person> Person for Recording<T> {
 pub struct Policy {
     audit: Option<Arc<dyn Audit>>,
     journal: Option<Arc<dyn Journal>>,
-    grants: Option<Grants>,
+    grants: Option<OneTimePermits>,
     stopped: Option<StoppedCalls>,
     person: Option<Arc<dyn Person>>,
     agent_asks: bool,
@@ -185,7 +185,7 @@ impl Policy {
             agent_asks: false,
             rewrites: false,
             saved: None,
-            deadline: ASK,
+            deadline: ANSWER_TIMEOUT,
             circumstances: Circumstances::default(),
             now: Arc::new(SystemTime::now),
         }
@@ -207,7 +207,7 @@ impl Policy {
 
     /// Lets calls through that were permitted once.
     #[must_use]
-    pub fn grants(mut self, grants: Grants) -> Self {
+    pub fn grants(mut self, grants: OneTimePermits) -> Self {
         self.grants = Some(grants);
         self
     }
@@ -559,7 +559,7 @@ mod tests {
 
     use super::*;
     use crate::audit::{AuditFile, NoAudit, RecordingAudit};
-    use crate::one_time_permits::Grant;
+    use crate::one_time_permits::OneTimePermit;
     use crate::{Evidence, ToolKind};
 
     /// Answers so, or never.
@@ -709,10 +709,10 @@ mod tests {
         }
     }
 
-    fn granting(folder: &Path) -> Grants {
-        let grants = Grants::new(&folder.join("toolgate/allow-once.json"));
+    fn granting(folder: &Path) -> OneTimePermits {
+        let grants = OneTimePermits::new(&folder.join("toolgate/allow-once.json"));
         let rules = vec!["user:push".to_owned(), "user:x".to_owned()];
-        let grant = Grant::new(&call(), rules, now(), Duration::from_secs(60)).expect("a grant");
+        let grant = OneTimePermit::new(&call(), rules, now(), Duration::from_secs(60)).expect("a grant");
         grants.add(grant, now()).expect("added");
         grants
     }

@@ -27,11 +27,11 @@ pub struct AuditedDenials {
     agent: String,
     session: String,
     cwd: String,
-    told: Arc<Mutex<BTreeSet<Told>>>,
+    told: Arc<Mutex<BTreeSet<DenialKey>>>,
 }
 
 /// The agent and its session, the component's digest, and what it was refused: all of a capability, or a part.
-type Told = (String, String, String, Capability, bool);
+type DenialKey = (String, String, String, Capability, bool);
 
 /// Most entries that are remembered. After so many they are told again.
 const REMEMBERED: usize = 10_000;

@@ -13,7 +13,7 @@ use crate::capability::{self, Capabilities, Outgoing, Truth};
 use crate::convert::all;
 use crate::error::CallError;
 use crate::events::{Addition, End, Lines, ProvidedTool, Signal, Started, ToolOutput, ToolResult, Turn, Update};
-use crate::limits::{HANDOVER, Limits, TAKING};
+use crate::limits::{HANDOVER, Limits, SNAPSHOT_COMPUTE_TIMEOUT};
 use crate::memory_image::{self, Next, Watched};
 use crate::plugin::{Hooks, Plugin};
 use crate::session::{Role, Session};
@@ -22,7 +22,7 @@ use crate::state::{HostState, TooManyHostCalls};
 use crate::verdict::{Judgement, Verdict};
 
 impl Plugin {
-    /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and [`TAKING`](TAKING)
+    /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and [`SNAPSHOT_COMPUTE_TIMEOUT`]
     /// a hook at the most. For when the answer is given: they are written on the caller's own thread. What goes wrong costs the
     /// time that it would have saved.
     pub async fn take_snapshots(&self) {
@@ -102,7 +102,7 @@ impl Loaded {
 
 /// What a gate is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum GateQuery {
     Call,
     Permission,
 }
@@ -222,7 +222,7 @@ impl Instance {
         plugin: &Plugin,
         capabilities: Capabilities,
     ) -> Result<Option<Snapshot>, CallError> {
-        let limits = Limits { compute: TAKING, ..Limits::DEFAULT };
+        let limits = Limits { compute: SNAPSHOT_COMPUTE_TIMEOUT, ..Limits::DEFAULT };
         let mut state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
         let watched = state.watched.insert(Watched::default()).clone();
         let mut instance = Self::made(plugin, state, Some(Next::Watched(watched))).await?;
@@ -234,22 +234,22 @@ impl Instance {
     }
 
     /// A verdict, and what else is known of the call after it.
-    pub(crate) async fn judge(&mut self, call: &ToolCall, asked: Asked) -> Result<Judgement, CallError> {
+    pub(crate) async fn judge(&mut self, call: &ToolCall, asked: GateQuery) -> Result<Judgement, CallError> {
         let call = &call.into();
         arm(&mut self.store);
         let answer = match asked {
-            Asked::Call => {
+            GateQuery::Call => {
                 let hook = self.hooks.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
                 hook.call_judge(&mut self.store, call).await
             }
-            Asked::Permission => {
+            GateQuery::Permission => {
                 let hook = self.hooks.permission_gate.as_ref().ok_or(CallError::NoHook("permission-gate"))?;
                 hook.call_judge(&mut self.store, call).await
             }
         };
         let verdict = answer.map_err(|error| explain(&self.store, &error))?;
         let verdict: Verdict = verdict.into();
-        if asked != Asked::Call {
+        if asked != GateQuery::Call {
             return Ok(Judgement::only(verdict));
         }
         let memory = self.memory().await?;

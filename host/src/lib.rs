@@ -52,8 +52,8 @@
 //! | `hot_swap` | a plugin that is replaced while it is used | noticing that its file has changed: `toolgate-capabilities` does |
 //! | `state` | what one store has and has used | starting anything |
 //! | `instance` | one running instance and its hooks | what to do when it fails |
-//! | `peers` | the trackers and predicates of several components | what rules make of them |
 //! | `role` | a call to a verdict, a result to an addition, a text to what it does, with recovery | any agent's dialect |
+//! | `extension_registry` | the trackers and predicates of several components | what rules make of them |
 //!
 //! Invariant: this crate knows no agent and no rule. Agents' dialects are in `toolgate-agents`, rules in the guest.
 
@@ -72,6 +72,7 @@ mod disk_store;
 mod engine;
 mod error;
 mod events;
+mod extension_registry;
 pub mod failure;
 mod file_effect;
 mod host_calls;
@@ -82,7 +83,6 @@ pub mod limits;
 mod memory_image;
 pub mod one_time_permits;
 mod opening;
-mod peers;
 mod plugin;
 mod precompiled;
 pub mod redact;
@@ -112,11 +112,11 @@ pub use error::{CallError, LoadError};
 pub use events::{
     Addition, Diagnostic, End, Level, Lines, ProvidedTool, Signal, Span, Started, ToolOutput, ToolResult, Turn, Update,
 };
+pub use extension_registry::ExtensionRegistry;
 pub use file_effect::{FileAction, FileEffect};
 pub use hot_swap::{HotSwap, SwapError};
 pub use memory_image::MemoryImage;
 pub use opening::{OpenError, Opened, open};
-pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
 pub use role::{Analysis, Extension, Gate, Observer, Provider};

@@ -154,7 +154,7 @@ impl Limits {
 
 /// Time that a hook may compute of an instance of which a snapshot is taken. An agent may wait for the process to end, and tens of
 /// thousands of rules, which take longer, are read anew each time.
-pub const TAKING: Duration = Duration::from_millis(250);
+pub const SNAPSHOT_COMPUTE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Largest component that is loaded, in bytes. JavaScript guests carry an engine of eight megabytes.
 pub const COMPONENT: u64 = 256 << 20;

@@ -18,7 +18,7 @@ use toolgate_names::gate_rules;
 use toolgate_private::{Folder, Others, PrivateError, state_folder};
 
 /// How long a grant may be good for at most. It is for a call that is about to be made again.
-pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+pub const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Most grants at a time. They are typed in one by one.
 pub const MOST: usize = 256;
@@ -30,7 +30,7 @@ const LOCK: &str = "allow-once.lock";
 
 /// Why nothing is granted.
 #[derive(Debug, thiserror::Error)]
-pub enum GrantError {
+pub enum PermitError {
     /// The store is not what it has to be.
     #[error(transparent)]
     Store(#[from] PrivateError),
@@ -43,7 +43,7 @@ pub enum GrantError {
         why: String,
     },
     /// It would be good for too long, or not at all.
-    #[error("a permission is good for at most {} hours", LONGEST.as_secs() / 3_600)]
+    #[error("a permission is good for at most {} hours", MAX_AGE.as_secs() / 3_600)]
     TooLong,
     /// There are enough already.
     #[error("there are {MOST} permissions already; revoke some")]
@@ -56,7 +56,7 @@ pub enum GrantError {
 /// Permission for one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Grant {
+pub struct OneTimePermit {
     /// Names it in lists and in the audit log.
     pub id: String,
     /// The rules that it lifts.
@@ -75,12 +75,12 @@ pub struct Grant {
     pub shown: String,
 }
 
-impl Grant {
+impl OneTimePermit {
     /// Permission for this call.
     ///
     /// # Errors
     /// If it is for too long or for rules that cannot be lifted.
-    pub fn new(call: &ToolCall, rules: Vec<String>, now: SystemTime, good_for: Duration) -> Result<Self, GrantError> {
+    pub fn new(call: &ToolCall, rules: Vec<String>, now: SystemTime, good_for: Duration) -> Result<Self, PermitError> {
         let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
         let shown = crate::shortened(&crate::redact::redacted(text), 400);
         Self::bound(Subject::of(call), rules, shown, now, good_for)
@@ -93,16 +93,16 @@ impl Grant {
         shown: String,
         now: SystemTime,
         good_for: Duration,
-    ) -> Result<Self, GrantError> {
-        if good_for.is_zero() || good_for > LONGEST {
-            return Err(GrantError::TooLong);
+    ) -> Result<Self, PermitError> {
+        if good_for.is_zero() || good_for > MAX_AGE {
+            return Err(PermitError::TooLong);
         }
         if let Some(rule) = rules.iter().find(|rule| !liftable(rule)) {
-            return Err(GrantError::NotCovered(rule.clone()));
+            return Err(PermitError::NotCovered(rule.clone()));
         }
         let (granted, expires) = (millis(now), millis(now + good_for));
         let whole = format!("{}\0{}\0{}\0{granted}", subject.sha256, subject.cwd, std::process::id());
-        Ok(Grant {
+        Ok(OneTimePermit {
             id: Digest::of(whole.as_bytes()).sha256[..8].to_owned(),
             rules,
             sha256: subject.sha256,
@@ -116,7 +116,7 @@ impl Grant {
 
     fn good(&self, now: u64) -> bool {
         // A clock that was set back does not make it good again.
-        self.granted <= now && now < self.expires && self.expires - self.granted <= millis(UNIX_EPOCH + LONGEST)
+        self.granted <= now && now < self.expires && self.expires - self.granted <= millis(UNIX_EPOCH + MAX_AGE)
     }
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn millis(time: SystemTime) -> u64 {
 #[serde(deny_unknown_fields)]
 struct Store {
     schema: u32,
-    grants: Vec<Grant>,
+    grants: Vec<OneTimePermit>,
 }
 
 /// The permissions of a user.
@@ -214,26 +214,26 @@ struct Store {
 /// use std::path::Path;
 /// use std::time::{Duration, SystemTime};
 /// use toolgate_host::ToolCall;
-/// use toolgate_host::one_time_permits::{Grant, Grants};
+/// use toolgate_host::one_time_permits::{OneTimePermit, OneTimePermits};
 ///
-/// # fn example() -> Result<(), toolgate_host::one_time_permits::GrantError> {
+/// # fn example() -> Result<(), toolgate_host::one_time_permits::PermitError> {
 /// let call = ToolCall::shell("git push --force", "/home/dev/project");
-/// let grant = Grant::new(&call, vec!["git-force-push".to_owned()], SystemTime::now(), Duration::from_secs(600))?;
-/// Grants::new(Path::new("/home/dev/.local/state/mine/permits.json")).add(grant, SystemTime::now())?;
+/// let grant = OneTimePermit::new(&call, vec!["git-force-push".to_owned()], SystemTime::now(), Duration::from_secs(600))?;
+/// OneTimePermits::new(Path::new("/home/dev/.local/state/mine/permits.json")).add(grant, SystemTime::now())?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Grants {
+pub struct OneTimePermits {
     folder: PathBuf,
     name: String,
 }
 
-impl Grants {
+impl OneTimePermits {
     /// Those in this file. It need not exist.
     pub fn new(path: &Path) -> Self {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Grants { folder: path.parent().map(Path::to_path_buf).unwrap_or_default(), name }
+        OneTimePermits { folder: path.parent().map(Path::to_path_buf).unwrap_or_default(), name }
     }
 
     /// Those in the user's state folder. None if there is no telling where that is.
@@ -250,7 +250,12 @@ impl Grants {
     ///
     /// # Errors
     /// If there may be one and the store cannot be trusted, read or written. Then nothing is granted.
-    pub fn take(&self, call: &ToolCall, verdict: &Verdict, now: SystemTime) -> Result<Option<Grant>, GrantError> {
+    pub fn take(
+        &self,
+        call: &ToolCall,
+        verdict: &Verdict,
+        now: SystemTime,
+    ) -> Result<Option<OneTimePermit>, PermitError> {
         let Ok(rules) = against(verdict) else { return Ok(None) };
         let Some(folder) = Folder::open(&self.folder)? else { return Ok(None) };
         if self.read(&folder)?.grants.is_empty() {
@@ -263,7 +268,7 @@ impl Grants {
         let before = store.grants.len();
         let now = millis(now);
         store.grants.retain(|grant| now < grant.expires);
-        let fits = |grant: &Grant| {
+        let fits = |grant: &OneTimePermit| {
             grant.good(now)
                 && grant.sha256 == subject.sha256
                 && grant.tool == subject.tool
@@ -282,14 +287,14 @@ impl Grants {
     ///
     /// # Errors
     /// If the store cannot be trusted, read or written, or is full.
-    pub fn add(&self, grant: Grant, now: SystemTime) -> Result<(), GrantError> {
+    pub fn add(&self, grant: OneTimePermit, now: SystemTime) -> Result<(), PermitError> {
         let folder = Folder::create(&self.folder)?;
         let _turn = folder.turn(LOCK)?;
         let mut store = self.read(&folder)?;
         let now = millis(now);
         store.grants.retain(|grant| now < grant.expires);
         if store.grants.len() >= MOST {
-            return Err(GrantError::TooMany);
+            return Err(PermitError::TooMany);
         }
         store.grants.push(grant);
         self.write(&folder, &store)
@@ -299,7 +304,7 @@ impl Grants {
     ///
     /// # Errors
     /// If the store cannot be trusted or read.
-    pub fn list(&self, now: SystemTime) -> Result<Vec<Grant>, GrantError> {
+    pub fn list(&self, now: SystemTime) -> Result<Vec<OneTimePermit>, PermitError> {
         let Some(folder) = Folder::open(&self.folder)? else { return Ok(Vec::new()) };
         let mut grants = self.read(&folder)?.grants;
         grants.retain(|grant| grant.good(millis(now)));
@@ -310,7 +315,7 @@ impl Grants {
     ///
     /// # Errors
     /// If the store cannot be trusted, read or written.
-    pub fn revoke(&self, id: &str) -> Result<bool, GrantError> {
+    pub fn revoke(&self, id: &str) -> Result<bool, PermitError> {
         let Some(folder) = Folder::open(&self.folder)? else { return Ok(false) };
         let _turn = folder.turn(LOCK)?;
         let mut store = self.read(&folder)?;
@@ -323,11 +328,11 @@ impl Grants {
         Ok(found)
     }
 
-    fn read(&self, folder: &Folder) -> Result<Store, GrantError> {
+    fn read(&self, folder: &Folder) -> Result<Store, PermitError> {
         let Some(bytes) = folder.read(&self.name, Others::Distrust, STORE)? else {
             return Ok(Store { schema: 1, grants: Vec::new() });
         };
-        let content = |why: String| GrantError::Content { path: self.path().display().to_string(), why };
+        let content = |why: String| PermitError::Content { path: self.path().display().to_string(), why };
         let store: Store = serde_json::from_slice(&bytes).map_err(|error| content(error.to_string()))?;
         if store.schema != 1 {
             return Err(content(format!("schema {} is unknown to this version", store.schema)));
@@ -335,9 +340,11 @@ impl Grants {
         Ok(store)
     }
 
-    fn write(&self, folder: &Folder, store: &Store) -> Result<(), GrantError> {
-        let text = serde_json::to_string_pretty(store)
-            .map_err(|error| GrantError::Content { path: self.path().display().to_string(), why: error.to_string() })?;
+    fn write(&self, folder: &Folder, store: &Store) -> Result<(), PermitError> {
+        let text = serde_json::to_string_pretty(store).map_err(|error| PermitError::Content {
+            path: self.path().display().to_string(),
+            why: error.to_string(),
+        })?;
         Ok(folder.replace(&self.name, text.as_bytes())?)
     }
 }
@@ -349,7 +356,7 @@ mod tests {
 
     use super::*;
 
-    const GOOD_FOR: Duration = Duration::from_secs(600);
+    const TEN_MINUTES: Duration = Duration::from_secs(600);
 
     fn start() -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -362,15 +369,15 @@ mod tests {
         all
     }
 
-    fn scene() -> (tempfile::TempDir, Grants) {
+    fn scene() -> (tempfile::TempDir, OneTimePermits) {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let grants = Grants::new(&scratch.path().join("toolgate/allow-once.json"));
+        let grants = OneTimePermits::new(&scratch.path().join("toolgate/allow-once.json"));
         (scratch, grants)
     }
 
-    fn granted(grants: &Grants, call: &ToolCall, rules: &[&str]) {
+    fn granted(grants: &OneTimePermits, call: &ToolCall, rules: &[&str]) {
         let rules = rules.iter().map(|rule| (*rule).to_owned()).collect();
-        grants.add(Grant::new(call, rules, start(), GOOD_FOR).expect("a grant"), start()).expect("added");
+        grants.add(OneTimePermit::new(call, rules, start(), TEN_MINUTES).expect("a grant"), start()).expect("added");
     }
 
     #[test]
@@ -485,7 +492,7 @@ mod tests {
     fn a_forged_grant_is_good_for_no_longer_than_any_other() {
         let (_scratch, grants) = scene();
         let call = ToolCall::shell("x", "/none");
-        let mut grant = Grant::new(&call, vec!["a".into()], start(), LONGEST).expect("a grant");
+        let mut grant = OneTimePermit::new(&call, vec!["a".into()], start(), MAX_AGE).expect("a grant");
         grant.expires += 1;
         grants.add(grant, start()).expect("added");
         assert_eq!(grants.take(&call, &verdict(&["a"]), start()).expect("a good store"), None);
@@ -494,14 +501,15 @@ mod tests {
     #[test]
     fn what_cannot_be_granted_is_refused() {
         let call = ToolCall::shell("x", "/none");
-        let new = |rule: &str, seconds| Grant::new(&call, vec![rule.into()], start(), Duration::from_secs(seconds));
-        assert!(matches!(new("a", 0), Err(GrantError::TooLong)));
-        assert!(matches!(new("a", 86_401), Err(GrantError::TooLong)));
-        assert!(matches!(new("host:deadline", 1), Err(GrantError::NotCovered(_))));
-        assert!(matches!(new("builtin:self", 1), Err(GrantError::NotCovered(_))));
+        let new =
+            |rule: &str, seconds| OneTimePermit::new(&call, vec![rule.into()], start(), Duration::from_secs(seconds));
+        assert!(matches!(new("a", 0), Err(PermitError::TooLong)));
+        assert!(matches!(new("a", 86_401), Err(PermitError::TooLong)));
+        assert!(matches!(new("host:deadline", 1), Err(PermitError::NotCovered(_))));
+        assert!(matches!(new("builtin:self", 1), Err(PermitError::NotCovered(_))));
         let (_scratch, grants) = scene();
         (0..MOST).for_each(|_| granted(&grants, &call, &["a"]));
-        assert!(matches!(grants.add(new("a", 1).expect("a grant"), start()), Err(GrantError::TooMany)));
+        assert!(matches!(grants.add(new("a", 1).expect("a grant"), start()), Err(PermitError::TooMany)));
         let id = &grants.list(start()).expect("a good store")[0].id;
         assert!(grants.revoke(id).expect("a good store") && !grants.revoke("nothing").expect("a good store"));
     }

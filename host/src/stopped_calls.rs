@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_private::{PrivateError, PrivateFile, state_folder};
 
-use crate::one_time_permits::{Grant, GrantError, Subject, against, millis};
+use crate::one_time_permits::{OneTimePermit, PermitError, Subject, against, millis};
 use crate::{Action, Digest, ToolCall, Verdict, redact, shortened};
 
 /// Most calls that are kept.
 pub const MOST: usize = 64;
 
 /// How long one is kept.
-pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+pub const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Longest text of a call that is kept as a whole, in bytes. A longer one is not let through by its id, as nobody saw all of it.
 pub const TEXT: usize = 16 << 10;
@@ -105,17 +105,17 @@ impl StoppedCall {
     ///
     /// # Errors
     /// If it is for too long or for rules that cannot be lifted.
-    pub fn permit(&self, now: SystemTime, good_for: Duration) -> Result<Grant, GrantError> {
+    pub fn permit(&self, now: SystemTime, good_for: Duration) -> Result<OneTimePermit, PermitError> {
         let shown = shortened(&self.text, 400);
-        Ok(Grant {
+        Ok(OneTimePermit {
             id: self.id.clone(),
-            ..Grant::bound(self.subject.clone(), self.rules.clone(), shown, now, good_for)?
+            ..OneTimePermit::bound(self.subject.clone(), self.rules.clone(), shown, now, good_for)?
         })
     }
 
     fn is_kept(&self, now: u64) -> bool {
         // One of the future is of a clock that was set back.
-        self.at <= now && now - self.at < u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX)
+        self.at <= now && now - self.at < u64::try_from(RETENTION.as_millis()).unwrap_or(u64::MAX)
     }
 }
 
@@ -203,7 +203,7 @@ fn read(bytes: Option<&[u8]>) -> Vec<StoppedCall> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::one_time_permits::Grants;
+    use crate::one_time_permits::OneTimePermits;
 
     fn now() -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000)
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_permission_by_id_is_for_the_call_that_was_stopped() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let grants = Grants::new(&scratch.path().join("toolgate/allow-once.json"));
+        let grants = OneTimePermits::new(&scratch.path().join("toolgate/allow-once.json"));
         let call = stopped("0123abcd", &push(), &["a", "b"]).expect("it can be lifted");
         assert!(!call.text.contains("ghp_") && call.whole, "{}", call.text);
         let permit = call.permit(now(), Duration::from_secs(60)).expect("a permission");
@@ -257,8 +257,8 @@ mod tests {
         }
         let listed = calls.list(now()).expect("read");
         assert_eq!((listed.len(), listed[0].id.as_str()), (MOST, "00000003"));
-        assert_eq!(calls.list(now() + KEPT).expect("read"), []);
-        assert_eq!(calls.list(now() - KEPT).expect("read"), []);
+        assert_eq!(calls.list(now() + RETENTION).expect("read"), []);
+        assert_eq!(calls.list(now() - RETENTION).expect("read"), []);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::{
-    Analysis, Capabilities, Decision, Engine, Extension, Gate, Peers, Plugin, Session, ToolCall, Verdict,
+    Analysis, Capabilities, Decision, Engine, Extension, ExtensionRegistry, Gate, Plugin, Session, ToolCall, Verdict,
 };
 use toolgate_tests::{builtin, test_tracker};
 
@@ -52,19 +52,19 @@ impl Scene {
         Scene { folder, engine, guard }
     }
 
-    fn peers(&self, names: &[&str], cwd: &str) -> Peers {
+    fn peers(&self, names: &[&str], cwd: &str) -> ExtensionRegistry {
         let extension = |name: &&str| {
             Extension::new(test_tracker(&self.engine, name), Session::in_folder(cwd), Capabilities::denied())
         };
-        Peers::new(names.iter().map(extension).collect())
+        ExtensionRegistry::new(names.iter().map(extension).collect())
     }
 
-    fn granted(&self, peers: &Peers) -> Capabilities {
+    fn granted(&self, peers: &ExtensionRegistry) -> Capabilities {
         let files = LocalFiles::new().user_rules(self.folder.path().join("rules.yaml"));
         Capabilities::denied().files(files).extensions(peers.clone())
     }
 
-    fn gate(&self, peers: &Peers) -> Gate {
+    fn gate(&self, peers: &ExtensionRegistry) -> Gate {
         Gate::new(self.guard.clone(), Session::in_folder("/project"), self.granted(peers))
     }
 }

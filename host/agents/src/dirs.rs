@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toolgate_host::audit::AuditFile;
 use toolgate_host::capability::LocalFiles;
-use toolgate_host::one_time_permits::Grants;
+use toolgate_host::one_time_permits::OneTimePermits;
 use toolgate_host::rule_files::UserFolders;
 pub use toolgate_host::rule_files::{PROJECTS, account_home, home, project_root};
 use toolgate_host::stopped_calls::StoppedCalls;
@@ -132,9 +132,9 @@ pub fn audit() -> Result<AuditFile, String> {
 ///
 /// # Errors
 /// If there is no telling where they are.
-pub fn grants() -> Result<Grants, String> {
+pub fn grants() -> Result<OneTimePermits, String> {
     let home = home().map(PathBuf::from);
-    Grants::of_user(home.as_deref()).ok_or_else(|| NO_STATE.to_owned())
+    OneTimePermits::of_user(home.as_deref()).ok_or_else(|| NO_STATE.to_owned())
 }
 
 /// The calls of theirs that were stopped lately.

@@ -30,16 +30,16 @@ const NAMES: usize = 2000;
 const TOOLS: usize = 16;
 
 /// How long language servers may take, beside the time in which they have to be quiet.
-const LSP: Duration = Duration::from_secs(10);
+const LSP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What language servers leave of the time for all, so that what they found by then is told.
-const TELL: Duration = Duration::from_millis(200);
+const REPORT_RESERVE: Duration = Duration::from_millis(200);
 
 /// Tools that are the compiler behind a language server: of the files that they looked at it has nothing more to say.
 const COMPILERS: &[&str] = &["tsc"];
 
 /// How long loading may take before the first check.
-const WARM: Duration = Duration::from_secs(60);
+const WARM_UP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What checks, for one project.
 pub(crate) struct Checker {
@@ -111,7 +111,7 @@ impl Checker {
     pub(crate) async fn warm(&self) {
         let project = self.project().await;
         for resident in self.residents.of(&project).await {
-            resident.warm(WARM).await;
+            resident.warm(WARM_UP_TIMEOUT).await;
         }
     }
 
@@ -221,11 +221,11 @@ impl Checker {
                 {
                     return Outcome::default();
                 }
-                let left = || end.saturating_duration_since(Instant::now()).saturating_sub(TELL);
+                let left = || end.saturating_duration_since(Instant::now()).saturating_sub(REPORT_RESERVE);
                 let diagnostics = || async {
                     let mut whole = Outcome::default();
                     for resident in &residents {
-                        let said = resident.diagnostics(&files, settle, LSP.min(left())).await;
+                        let said = resident.diagnostics(&files, settle, LSP_TIMEOUT.min(left())).await;
                         whole = whole.and(said.unwrap_or_default());
                     }
                     whole

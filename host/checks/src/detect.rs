@@ -21,14 +21,14 @@ pub(crate) fn jobs(project: &Project, tools: &[&'static Tool], files: &[PathBuf]
     for tool in tools {
         for file in files.iter().filter(|file| tool.fits(file)) {
             let job = match survey.place(project, tool, file) {
-                Place::Nowhere => continue,
-                Place::Missing(note) => {
+                Detection::Nowhere => continue,
+                Detection::Missing(note) => {
                     if !notes.contains(&note) {
                         notes.push(note);
                     }
                     continue;
                 }
-                Place::At(job) => job,
+                Detection::At(job) => job,
             };
             match jobs.iter_mut().find(|one| one.same(&job)) {
                 Some(one) => one.files.push(file.clone()),
@@ -48,7 +48,7 @@ struct Survey {
     programs: HashMap<&'static str, Option<PathBuf>>,
 }
 
-enum Place {
+enum Detection {
     /// The tool is not used there.
     Nowhere,
     /// It is, but cannot run, for this reason.
@@ -57,7 +57,7 @@ enum Place {
 }
 
 impl Survey {
-    fn place(&mut self, project: &Project, tool: &'static Tool, file: &Path) -> Place {
+    fn place(&mut self, project: &Project, tool: &'static Tool, file: &Path) -> Detection {
         let configured = self.nearest(project, tool.configured, file);
         let wanted = configured.is_some();
         let home = match configured {
@@ -65,17 +65,19 @@ impl Survey {
             None => self.nearest(project, tool.usual, file),
             found => found,
         };
-        let Some(home) = home else { return Place::Nowhere };
+        let Some(home) = home else { return Detection::Nowhere };
         if !project.trusted && !self.runs_untrusted(project, tool, file) {
-            return Place::Missing(format!("{}: {NOT_TRUSTED}", tool.name));
+            return Detection::Missing(format!("{}: {NOT_TRUSTED}", tool.name));
         }
         let own = own(project, tool, file);
         let program = own.clone().filter(|_| project.trusted).or_else(|| self.on_path(project, tool.program));
         match program {
-            Some(program) => Place::At(Job { project: project.clone(), tool, program, home, files: Vec::new() }),
-            None if own.is_some() => Place::Missing(format!("{}: {NOT_TRUSTED}", tool.name)),
-            None if wanted => Place::Missing(format!("{}: the project uses it, but it is not installed", tool.name)),
-            None => Place::Nowhere,
+            Some(program) => Detection::At(Job { project: project.clone(), tool, program, home, files: Vec::new() }),
+            None if own.is_some() => Detection::Missing(format!("{}: {NOT_TRUSTED}", tool.name)),
+            None if wanted => {
+                Detection::Missing(format!("{}: the project uses it, but it is not installed", tool.name))
+            }
+            None => Detection::Nowhere,
         }
     }
 

@@ -104,12 +104,12 @@ pub(crate) fn all(project: &Project) -> Vec<Arc<dyn Resident>> {
 pub(crate) type Make = fn(&Project) -> Vec<Arc<dyn Resident>>;
 
 /// Those that were made, and whether for a trusted project.
-type Kept = Option<(bool, Vec<Arc<dyn Resident>>)>;
+type ResidentCache = Option<(bool, Vec<Arc<dyn Resident>>)>;
 
 /// All that stays loaded. It is made anew when the user trusts the project or no longer does.
 pub(crate) struct Residents {
     make: Make,
-    kept: Mutex<Kept>,
+    kept: Mutex<ResidentCache>,
 }
 
 impl Residents {
@@ -151,7 +151,7 @@ impl Residents {
     }
 }
 
-async fn end(kept: Kept) {
+async fn end(kept: ResidentCache) {
     for resident in kept.into_iter().flat_map(|(_, residents)| residents) {
         resident.stop().await;
     }

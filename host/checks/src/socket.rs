@@ -77,9 +77,10 @@ pub(crate) async fn claim(path: &Path) -> Result<Option<Socket>, SocketError> {
     Ok(claimed?.map(|(listener, identity)| Socket { listener, path: path.to_path_buf(), folder, identity }))
 }
 
-type Taken = Option<(UnixListener, (u64, u64))>;
+/// The listener and which file its socket is; none if somebody else listens there.
+type ClaimedListener = Option<(UnixListener, (u64, u64))>;
 
-async fn take(path: &Path, new: &Path) -> Result<Taken, SocketError> {
+async fn take(path: &Path, new: &Path) -> Result<ClaimedListener, SocketError> {
     let system = |error| SocketError::System(path.display().to_string(), error);
     match path.symlink_metadata() {
         Ok(found) if !found.file_type().is_socket() => return Err(SocketError::NoSocket(path.display().to_string())),

@@ -12,12 +12,12 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
 use toolgate_agents::agent::{self, pi::Pi};
 use toolgate_agents::{Failure, dirs, exit};
-use toolgate_host::one_time_permits::{self, Grant, Grants};
+use toolgate_host::one_time_permits::{self, OneTimePermit, OneTimePermits};
 use toolgate_host::stopped_calls::{StoppedCall, is_id};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
 
-use crate::person::{self, REFUSED};
-use crate::show::{self, BOLD, DIM};
+use crate::confirmation::{self, REFUSED};
+use crate::output::{self, BOLD, DIM};
 use crate::{check, duration};
 
 /// The exit code when nothing is given because nothing has to be.
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         // Taking back only forbids more, so anyone may.
         return match grants.revoke(id).map_err(unusable)? {
             true => {
-                show::told(writeln!(anstream::stdout(), "permission {} revoked", plain(id)))?;
+                output::told(writeln!(anstream::stdout(), "permission {} revoked", plain(id)))?;
                 Ok(ExitCode::SUCCESS)
             }
             false => {
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         };
     }
     // First, so that an agent learns nothing here but that.
-    person::present("no permission can be granted here")?;
+    confirmation::present("no permission can be granted here")?;
     let given = arguments.command.as_deref().unwrap_or_default();
     if arguments.last || is_id(given.trim()) {
         let id = (!arguments.last).then(|| given.trim());
@@ -107,39 +107,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let call = call(given, &arguments.tool, &cwd)?;
     let verdict = check::judge(&call)?;
     let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
-    show::verdict(&mut anstream::stdout(), show::decision(&verdict.decision).0, text, &verdict)
+    output::verdict(&mut anstream::stdout(), output::decision(&verdict.decision).0, text, &verdict)
         .map_err(Failure::output)?;
     let rules = match rules(&verdict, &arguments.rules) {
         Ok(Some(rules)) => rules,
         Ok(None) => {
-            show::complain("no rule stops this call, so no permission is needed");
+            output::complain("no rule stops this call, so no permission is needed");
             return Ok(ExitCode::from(PASSES));
         }
         Err(why) => return Err(Failure::new(REFUSED, why)),
     };
     let now = SystemTime::now();
-    let grant = Grant::new(&call, rules, now, arguments.good_for);
+    let grant = OneTimePermit::new(&call, rules, now, arguments.good_for);
     give(&grants, grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?, now, arguments.good_for)
 }
 
 /// Gives a permission if the person types the word.
-fn give(grants: &Grants, grant: Grant, now: SystemTime, good_for: Duration) -> Result<ExitCode, Failure> {
+fn give(
+    grants: &OneTimePermits,
+    grant: OneTimePermit,
+    now: SystemTime,
+    good_for: Duration,
+) -> Result<ExitCode, Failure> {
     let question = format!(
         "       {DIM}in{DIM:#} {}\n\
          Type {{word}} to let exactly this through once in the next {}:",
-        show::whole(&grant.cwd, show::LINE),
+        output::whole(&grant.cwd, output::LINE),
         whole_units(good_for),
     );
-    person::agrees(&question, "no permission granted")?;
+    confirmation::agrees(&question, "no permission granted")?;
     let id = grant.id.clone();
     grants.add(grant, now).map_err(unusable)?;
-    show::told(writeln!(anstream::stdout(), "permission {id} granted; toolgate allow --revoke {id} revokes it"))?;
+    output::told(writeln!(anstream::stdout(), "permission {id} granted; toolgate allow --revoke {id} revokes it"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Lets a call through that was stopped: the one with this id, else the last one that did not run. The person has not typed
 /// it, so they are shown all of it.
-fn stopped(grants: &Grants, id: Option<&str>, arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn stopped(grants: &OneTimePermits, id: Option<&str>, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = SystemTime::now();
     let calls = dirs::stopped().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
     let calls = calls.list(now).map_err(unusable)?;
@@ -160,23 +165,23 @@ fn stopped(grants: &Grants, id: Option<&str>, arguments: &Arguments) -> Result<E
     if let Some(missing) = call.rules.iter().find(|rule| !named.is_empty() && !named.contains(rule)) {
         return Err(Failure::new(REFUSED, not_named(missing)));
     }
-    show::told(show_stopped(&mut anstream::stdout(), call))?;
+    output::told(show_stopped(&mut anstream::stdout(), call))?;
     let grant = call.permit(now, arguments.good_for);
     give(grants, grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?, now, arguments.good_for)
 }
 
 fn show_stopped(out: &mut impl Write, call: &StoppedCall) -> std::io::Result<()> {
     let name = if call.findings.iter().all(|one| one.asks) { "ask" } else { "block" };
-    let style = show::style(name);
+    let style = output::style(name);
     for (at, line) in call.text.lines().enumerate() {
         writeln!(out, "{style}{:<5}{style:#}  {}", if at == 0 { name } else { "" }, plain(line))?;
     }
     if !call.matched.is_empty() {
-        writeln!(out, "       {DIM}matched:{DIM:#} {}", show::whole(&call.matched.join(", "), show::LINE))?;
+        writeln!(out, "       {DIM}matched:{DIM:#} {}", output::whole(&call.matched.join(", "), output::LINE))?;
     }
     for one in &call.findings {
-        let style = show::style(if one.asks { "ask" } else { "block" });
-        let (rule, reason) = (show::whole(&one.rule, show::LINE), show::whole(&one.reason, show::REASON));
+        let style = output::style(if one.asks { "ask" } else { "block" });
+        let (rule, reason) = (output::whole(&one.rule, output::LINE), output::whole(&one.reason, output::REASON));
         writeln!(out, "       {style}{rule}{style:#}  {reason}")?;
     }
     let at = i64::try_from(call.at).ok().and_then(|at| Timestamp::from_millisecond(at).ok()).unwrap_or_default();
@@ -221,7 +226,7 @@ fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, Str
     Ok(Some(against))
 }
 
-fn list(grants: &Grants) -> Result<ExitCode, Failure> {
+fn list(grants: &OneTimePermits) -> Result<ExitCode, Failure> {
     let now = SystemTime::now();
     let listed = grants.list(now).map_err(unusable)?;
     let mut out = anstream::stdout();
@@ -236,13 +241,18 @@ fn list(grants: &Grants) -> Result<ExitCode, Failure> {
                 out,
                 "{BOLD}{}{BOLD:#}  until {until}  {}",
                 plain(&grant.id),
-                show::whole(&grant.shown, show::LINE)
+                output::whole(&grant.shown, output::LINE)
             )?;
-            writeln!(out, "          {DIM}{} in{DIM:#} {}", plain(&grant.tool), show::whole(&grant.cwd, show::LINE))?;
+            writeln!(
+                out,
+                "          {DIM}{} in{DIM:#} {}",
+                plain(&grant.tool),
+                output::whole(&grant.cwd, output::LINE)
+            )?;
             writeln!(out, "          {DIM}lifts{DIM:#} {}", plain(&grant.rules.join(", ")))
         })
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,8 +14,8 @@ use toolgate_gatekeeper::{gate_builder, path_hints};
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Session};
 
-use crate::lines::Lines;
-use crate::{runtime, show};
+use crate::line_reader::LineReader;
+use crate::{output, runtime};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -184,12 +184,12 @@ impl Defaults {
 }
 
 /// The component, and what it is asked.
-struct Asked {
+struct Analyzer {
     analysis: Analysis,
     question: Question,
 }
 
-impl Asked {
+impl Analyzer {
     async fn answer(&self, request: Map<String, Value>) -> Result<Map<String, Value>, CallError> {
         let request = Value::Object(request).to_string();
         let answer = match self.question {
@@ -249,9 +249,9 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
     let mut out = anstream::stdout();
     let written = match arguments.text.json {
         true => writeln!(out, "{}", Value::Object(answer)),
-        false => show::hints(&mut out, &answer),
+        false => output::hints(&mut out, &answer),
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -266,9 +266,9 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     let session = Session::in_folder(&defaults.cwd).with_home(defaults.home.clone()).with_workspace_root(root);
     let files = LocalFiles::new().inline();
     let loaded = loaded::by_hand()?;
-    let peers = gate_builder::peers(&loaded, &session, &files, None);
-    let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
-    let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
+    let registry = gate_builder::extension_registry(&loaded, &session, &files, None);
+    let granted = Capabilities::denied().files(files).log(LocalLog).extensions(registry);
+    let asked = Analyzer { analysis: Analysis::new(plugin, session, granted), question };
     let runtime = runtime::one_thread()?;
     match text {
         Some(text) => runtime.block_on(one(&text, &defaults, arguments.json, &asked)),
@@ -294,7 +294,7 @@ pub(crate) fn text(given: Option<&str>) -> Result<String, Failure> {
     String::from_utf8(text).map_err(|error| Failure::new(exit::DATA, format!("the text is not UTF-8: {error}")))
 }
 
-async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Asked) -> Result<ExitCode, Failure> {
+async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Analyzer) -> Result<ExitCode, Failure> {
     let mut request = Map::new();
     request.insert("command".to_owned(), text.into());
     defaults.fill(&mut request);
@@ -302,16 +302,16 @@ async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Asked) -> R
     let mut out = anstream::stdout();
     let written = match asked.question {
         _ if as_json => writeln!(out, "{}", Value::Object(answer)),
-        Question::Walk => show::walk(&mut out, text, &answer),
-        Question::Files => show::files(&mut out, &answer),
-        Question::Hints => show::hints(&mut out, &answer),
+        Question::Walk => output::walk(&mut out, text, &answer),
+        Question::Files => output::files(&mut out, &answer),
+        Question::Hints => output::hints(&mut out, &answer),
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn batch(defaults: &Defaults, asked: &Asked) -> Result<ExitCode, Failure> {
-    let mut lines = Lines::new();
+async fn batch(defaults: &Defaults, asked: &Analyzer) -> Result<ExitCode, Failure> {
+    let mut lines = LineReader::new();
     let mut out = std::io::stdout().lock();
     let mut wrong = false;
     while let Some(line) = lines.next()? {
@@ -330,7 +330,7 @@ async fn batch(defaults: &Defaults, asked: &Asked) -> Result<ExitCode, Failure> 
 async fn answer_line(
     line: Result<&[u8], String>,
     defaults: &Defaults,
-    asked: &Asked,
+    asked: &Analyzer,
 ) -> Result<Map<String, Value>, (Option<Value>, String)> {
     let nameless = |error: String| (Some(Value::Null), error);
     let no_json = |error: &dyn std::fmt::Display| nameless(format!("the line is not JSON: {error}"));

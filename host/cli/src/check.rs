@@ -12,14 +12,14 @@ use toolgate_agents::agent::{pi::Pi, read};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_gatekeeper::gate_builder;
 use toolgate_gatekeeper::packs::Packs;
-use toolgate_host::decide::ASK;
+use toolgate_host::decide::ANSWER_TIMEOUT;
 use toolgate_host::{Decision, Finding, Policy, ToolCall, ToolKind, Verdict};
 
-use crate::lines::Lines;
+use crate::line_reader::LineReader;
 use crate::options::PackOptions;
 use crate::project_gates::Gates;
 use crate::terminal::{self, Terminal};
-use crate::{analysis, history_report, rules, runtime, script, show};
+use crate::{analysis, history_report, output, rules, runtime, script};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     confirm: bool,
 
     /// Time-out for your answer; no answer counts as no
-    #[arg(long, value_name = "SECONDS", default_value_t = ASK.as_secs(), requires = "confirm")]
+    #[arg(long, value_name = "SECONDS", default_value_t = ANSWER_TIMEOUT.as_secs(), requires = "confirm")]
     timeout: u64,
 }
 
@@ -136,7 +136,7 @@ async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<
             // Nobody is there who could say yes.
             Err(error) => {
                 let why = format!("no terminal to ask on: {error}");
-                show::complain(&why);
+                output::complain(&why);
                 verdict.decision = Decision::Block(why);
             }
         }
@@ -178,27 +178,27 @@ fn shown(command: &str, judged: Judged, as_json: bool) -> Result<ExitCode, Failu
         Some(off) => Some(Off { pack: rules::pack_of(&off.finding.rule)?, ..off }),
         None => None,
     };
-    let (name, code) = show::decision(&verdict.decision);
+    let (name, code) = output::decision(&verdict.decision);
     let mut out = anstream::stdout();
     let written = if as_json {
         let mut answer = answer(&verdict);
         answer["findings"] = findings(&verdict);
         answer["off"] = off.map_or(Value::Null, |off| {
-            json!({ "pack": off.pack, "rule": off.finding.rule, "action": show::action(&off.finding.action), "reason": off.finding.reason })
+            json!({ "pack": off.pack, "rule": off.finding.rule, "action": output::action(&off.finding.action), "reason": off.finding.reason })
         });
         writeln!(out, "{answer}")
     } else {
-        show::verdict(&mut out, name, command, &verdict).and_then(|()| match &off {
-            Some(Off { finding, pack: Some(pack) }) => show::off(&mut out, pack, finding),
+        output::verdict(&mut out, name, command, &verdict).and_then(|()| match &off {
+            Some(Off { finding, pack: Some(pack) }) => output::off(&mut out, pack, finding),
             _ => Ok(()),
         })
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::from(code))
 }
 
 async fn batch(cwd: &str, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
-    let mut lines = Lines::new();
+    let mut lines = LineReader::new();
     let mut out = std::io::stdout().lock();
     while let Some(line) = lines.next()? {
         let answer = match line {
@@ -275,7 +275,7 @@ fn answer(verdict: &Verdict) -> Value {
     let evidence: Vec<Value> = finding.iter().flat_map(|finding| &finding.evidence).map(evidence).collect();
     json!({
         "id": null,
-        "decision": show::decision(&verdict.decision).0,
+        "decision": output::decision(&verdict.decision).0,
         "rule": finding.map(|finding| &finding.rule),
         "reason": reason,
         "evidence": evidence,
@@ -289,7 +289,7 @@ fn evidence(one: &toolgate_host::Evidence) -> Value {
 fn findings(verdict: &Verdict) -> Value {
     let findings = verdict.findings.iter().map(|finding| {
         let evidence: Vec<Value> = finding.evidence.iter().map(evidence).collect();
-        let action = show::action(&finding.action);
+        let action = output::action(&finding.action);
         json!({ "rule": finding.rule, "plugin": finding.plugin, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     findings.collect()

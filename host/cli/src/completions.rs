@@ -21,8 +21,8 @@ use toolgate_agents::{Failure, exit};
 use toolgate_gatekeeper::plugin::store::Store;
 use toolgate_host::plain;
 
+use crate::output::{list, print, text};
 use crate::rules;
-use crate::show::{list, print, text};
 
 /// The word by which scripts ask for names, with their kind behind it. It is no command for people, so clap does not know it:
 /// neither help nor completions show it.

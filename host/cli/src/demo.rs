@@ -9,7 +9,7 @@ use toolgate_gatekeeper::packs::Packs;
 use toolgate_host::ToolCall;
 
 use crate::project_gates::Gates;
-use crate::{runtime, show};
+use crate::{output, runtime};
 
 /// Two that pass and four that do not, for a reason that their spelling hides or shows.
 const COMMANDS: &[&str] = &[
@@ -40,9 +40,9 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
         let call =
             ToolCall::shell(*command, cwd.as_str()).with_home(dirs::home()).with_workspace_root(dirs::root_of(&cwd));
         let verdict = runtime.block_on(gates.judge(&call))?;
-        let (name, _) = show::decision(&verdict.decision);
-        show::told(show::verdict(&mut out, name, command, &verdict))?;
+        let (name, _) = output::decision(&verdict.decision);
+        output::told(output::verdict(&mut out, name, command, &verdict))?;
     }
-    show::told(write!(out, "{NEXT}"))?;
+    output::told(write!(out, "{NEXT}"))?;
     Ok(ExitCode::SUCCESS)
 }

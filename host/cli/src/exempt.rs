@@ -13,8 +13,8 @@ use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::plain;
 
 use crate::exemption_text::{self, Entry};
-use crate::show::{GREEN, print, text};
-use crate::{person, show};
+use crate::output::{GREEN, print, text};
+use crate::{confirmation, output};
 
 /// The sections of path rules, as their names begin.
 const PATH_RULES: &[&str] = &["zeroAccessPaths: ", "readOnlyPaths: ", "noDeletePaths: ", "noReadPaths: "];
@@ -61,7 +61,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     const OTHERWISE: &str = "no rule can be lifted here";
     if !arguments.dry_run {
-        person::present(OTHERWISE)?;
+        confirmation::present(OTHERWISE)?;
     }
     let here = arguments.here.then(here).transpose()?;
     let known = known()?;
@@ -77,7 +77,7 @@ pub(crate) fn run(
     if after == before {
         return print(|out| writeln!(out, "{shown} has this exemption already"));
     }
-    print(|out| show::diff(out, &file.path, file.exists(), &before, &after))?;
+    print(|out| output::diff(out, &file.path, file.exists(), &before, &after))?;
     if arguments.dry_run {
         return print(|out| writeln!(out, "{shown}: not changed"));
     }
@@ -85,7 +85,7 @@ pub(crate) fn run(
     let whereabouts = here.as_deref().map_or("everywhere".to_owned(), |here| format!("in {}", plain(here)));
     let question =
         format!("{} stops nothing {whereabouts} then, for every agent.\nType {{word}} to confirm:", names.join(", "));
-    person::agrees(&question, "no rule was lifted")?;
+    confirmation::agrees(&question, "no rule was lifted")?;
     file.write(&after)?;
     print(|out| writeln!(out, "{GREEN}written{GREEN:#}  {shown}; it holds from the next call on"))
 }

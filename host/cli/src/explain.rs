@@ -14,11 +14,11 @@ use toolgate_gatekeeper::gate_builder::{self, GateBuilder};
 use toolgate_gatekeeper::plugin::loaded;
 use toolgate_host::{excerpt, plain};
 
+use crate::code_excerpt::Lines;
 use crate::columns::{count, width, wrapped};
 use crate::options::PackOptions;
-use crate::show::{BOLD, DIM, LINE, list, style, text};
-use crate::source::Lines;
-use crate::{analysis, rules, runtime, show};
+use crate::output::{BOLD, DIM, LINE, list, style, text};
+use crate::{analysis, output, rules, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -69,11 +69,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": root });
     let answer = runtime::one_thread()?.block_on(async {
         let opened = standing.open(files, None).await?;
-        show::diagnostics(&opened.started.diagnostics);
+        output::diagnostics(&opened.started.diagnostics);
         let answer = standing.analysis(&opened).explain(&request.to_string()).await;
         answer.and_then(|answer| analysis::object(&answer)).map_err(|error| analysis::unanswered(&error))
     })?;
-    show::print(|mut out| {
+    output::print(|mut out| {
         if arguments.json {
             return writeln!(out, "{}", Value::Object(answer));
         }
@@ -105,7 +105,7 @@ impl Explanation<'_> {
         for (index, command) in commands.iter().enumerate() {
             self.command(out, index, command)?;
         }
-        show::unparsed(out, self.answer)?;
+        output::unparsed(out, self.answer)?;
         writeln!(out, "\n{BOLD}rules{BOLD:#}")?;
         self.fired(out)?;
         self.others(out)?;
@@ -142,22 +142,22 @@ impl Explanation<'_> {
     }
 
     fn command(&self, out: &mut impl Write, index: usize, command: &Value) -> std::io::Result<()> {
-        writeln!(out, "{DIM}{}{DIM:#} {BOLD}{}{BOLD:#}", index + 1, show::heading(command, self.text))?;
+        writeln!(out, "{DIM}{}{DIM:#} {BOLD}{}{BOLD:#}", index + 1, output::heading(command, self.text))?;
         for word in list(command.get("words")) {
             let (written, value, why) = (text(word, "text"), word["value"].as_str(), word["why"].as_str());
             if value == Some(written) && !self.all {
                 continue;
             }
-            let value = value.map_or("?".to_owned(), |value| format!("\u{2192} {}", show::cut(value)));
-            let why = why.map(|why| format!("  {}", show::cut(why))).unwrap_or_default();
-            writeln!(out, "  {DIM}word    {DIM:#} {} {value}{DIM}{why}{DIM:#}", show::cut(written))?;
+            let value = value.map_or("?".to_owned(), |value| format!("\u{2192} {}", output::cut(value)));
+            let why = why.map(|why| format!("  {}", output::cut(why))).unwrap_or_default();
+            writeln!(out, "  {DIM}word    {DIM:#} {} {value}{DIM}{why}{DIM:#}", output::cut(written))?;
         }
         let mut rest = command.clone();
         if let Some(unknown) = rest.get_mut("unknown").and_then(Value::as_array_mut) {
             // What the words say already.
             unknown.retain(|one| !(text(one, "at") == "name" || text(one, "at").starts_with("args[")));
         }
-        show::rows(out, &rest)
+        output::rows(out, &rest)
     }
 
     /// The rules that led to the verdict.
@@ -179,7 +179,12 @@ impl Explanation<'_> {
                 writeln!(out, "         {line}")?;
             }
             for one in list(finding.get("evidence")).iter().filter(|one| one["field"] != "command") {
-                writeln!(out, "         {DIM}{}:{DIM:#} {}", plain(text(one, "field")), show::cut(text(one, "text")))?;
+                writeln!(
+                    out,
+                    "         {DIM}{}:{DIM:#} {}",
+                    plain(text(one, "field")),
+                    output::cut(text(one, "text"))
+                )?;
             }
         }
         Ok(())

@@ -14,9 +14,9 @@ use toolgate_host::{Action, Decision, ToolCall, plain};
 
 use crate::columns::count;
 use crate::history::{self, Format};
+use crate::output;
+use crate::output::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::project_gates::Gates;
-use crate::show;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
 
 /// Largest history file, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -120,7 +120,7 @@ pub(crate) async fn run(
         let call = ToolCall::shell(*command, cwd).with_home(home.clone()).with_workspace_root(&root);
         let verdict = gates.judge(&call).await?;
         let times = times.get(command).copied().unwrap_or(1);
-        let (name, _) = show::decision(&verdict.decision);
+        let (name, _) = output::decision(&verdict.decision);
         decisions.entry(name).or_default().add(times);
         let Some(finding) = verdict.findings.first().filter(|_| !matches!(verdict.decision, Decision::Pass)) else {
             continue;
@@ -150,7 +150,7 @@ pub(crate) async fn run(
     let survey = Survey { path, format, cwd, all, different: order.len(), decisions, rules };
     let mut out = anstream::stdout();
     let written = if json { writeln!(out, "{}", survey.json()) } else { survey.table(&mut out) };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -213,7 +213,7 @@ impl Survey<'_> {
             )?;
             writeln!(out, "       {}", plain(&decided.reason))?;
             for (times, command) in &decided.commands {
-                writeln!(out, "{DIM}{times:>6}\u{d7}{DIM:#} {}", show::cut(command))?;
+                writeln!(out, "{DIM}{times:>6}\u{d7}{DIM:#} {}", output::cut(command))?;
             }
             if commands > decided.commands.len() {
                 writeln!(out, "{DIM}     ~  {} more{DIM:#}", commands - decided.commands.len())?;

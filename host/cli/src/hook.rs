@@ -75,7 +75,7 @@ impl Arguments {
 
 /// Who asks, as far as that is known.
 #[derive(Clone)]
-struct Asker {
+struct CallerInfo {
     /// Whom the hook is installed for, until the payload says who it is.
     agent: Option<&'static dyn Dialect>,
     moment: HookEvent,
@@ -96,11 +96,11 @@ impl From<String> for Reply {
     }
 }
 
-impl Asker {
+impl CallerInfo {
     /// As the command line says.
     fn of(agent: Option<&'static dyn Dialect>, event: Option<&str>) -> Self {
         let unknown = || HookEvent { when: HookKind::Before, name: String::new() };
-        Asker { agent, moment: agent.map_or_else(unknown, |agent| agent.unreadable(event)), told: false }
+        CallerInfo { agent, moment: agent.map_or_else(unknown, |agent| agent.unreadable(event)), told: false }
     }
 
     fn name(&self) -> Option<&'static str> {
@@ -112,7 +112,7 @@ impl Asker {
         if !self.moment.when.gates() || self.told && agent.is_understood() {
             return text.into();
         }
-        let denial = match agent.said(&self.moment.name, &text) {
+        let denial = match agent.parse_answer(&self.moment.name, &text) {
             Ok(ParsedAnswer::Deny(reason)) => reason,
             _ => hook_handler::reason(why),
         };
@@ -236,10 +236,10 @@ pub(crate) fn event(name: &str) -> Option<HookEvent> {
 /// Answers the hook on standard input. `lost`: whether its arguments may have been lost on the way.
 pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
     let installed = arguments.agent.as_deref().and_then(agent::named);
-    let first = Asker::of(installed, arguments.event.as_deref());
+    let first = CallerInfo::of(installed, arguments.event.as_deref());
     let answer = Answer { given: Arc::default(), written: Arc::default(), lost: self::lost(&first.moment) };
     signals::end_with(answer.lost);
-    let told: Arc<OnceLock<Asker>> = Arc::default();
+    let told: Arc<OnceLock<CallerInfo>> = Arc::default();
     let (watch, late, now) = (answer.clone(), first.clone(), Arc::clone(&told));
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
         let deadline = if late.moment.when.gates() || late.moment.when == HookKind::SessionStart {
@@ -290,7 +290,7 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
     })
 }
 
-fn says(first: &Asker, told: &OnceLock<Asker>, input: impl Read, arguments: &Arguments, lost: bool) -> Reply {
+fn says(first: &CallerInfo, told: &OnceLock<CallerInfo>, input: impl Read, arguments: &Arguments, lost: bool) -> Reply {
     let mut payload = Vec::new();
     if let Err(error) = input.take(PAYLOAD + 1).read_to_end(&mut payload) {
         return first.refused(&refusal("payload", &format!("the payload could not be read: {error}")));
@@ -314,7 +314,7 @@ fn says(first: &Asker, told: &OnceLock<Asker>, input: impl Read, arguments: &Arg
     let is_installed = first.agent.is_some_and(|installed| installed.name() == agent.name());
     let event = if is_installed { arguments.event.clone() } else { own().map(str::to_owned) };
     let event = event.as_deref();
-    let asker = Asker { agent: Some(agent), moment: agent.unreadable(event), told: true };
+    let asker = CallerInfo { agent: Some(agent), moment: agent.unreadable(event), told: true };
     let _ = told.set(asker.clone());
     // Only Claude Code's settings ever had arguments where others lose them, without a link that says whose they are.
     let settings = first.agent.unwrap_or(&agent::claude::CLAUDE);
@@ -328,7 +328,7 @@ fn says(first: &Asker, told: &OnceLock<Asker>, input: impl Read, arguments: &Arg
     let (packs, plugins) = (&packs.packs(), &plugins.plugins());
     let desk = HookHandler { agent, packs, plugins, judge, watch: &watch, user: User::Nobody, terminal: None };
     match block_on(desk.answer_to(event, Ok(value))) {
-        Ok(text) => match agent.said(&asker.moment.name, &text) {
+        Ok(text) => match agent.parse_answer(&asker.moment.name, &text) {
             Ok(ParsedAnswer::Deny(denial)) if !agent.is_understood() => Reply { text, denial: Some(denial) },
             _ => text.into(),
         },

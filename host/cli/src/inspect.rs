@@ -11,9 +11,9 @@ use toolgate_gatekeeper::gate_builder;
 use toolgate_gatekeeper::plugin::store::Installed;
 use toolgate_host::{Capability, Description, plain};
 
-use crate::plugin::source::Source;
+use crate::output::{DIM, print};
+use crate::plugin::component_file::Source;
 use crate::plugin::words::grants;
-use crate::show::{DIM, print};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -15,8 +15,8 @@ use toolgate_gatekeeper::lens::{code_lens, daemon};
 use toolgate_host::capability::{Change, Daemon, Git};
 use toolgate_host::{CapabilityError, plain};
 
-use crate::show::{self, BOLD, DIM};
-use crate::{person, runtime};
+use crate::output::{self, BOLD, DIM};
+use crate::{confirmation, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// How long an answer may take for a person.
-const BY_HAND: Duration = Duration::from_secs(60);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     Ok(runtime::one_thread()?.block_on(work))
@@ -158,7 +158,7 @@ fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
         root: root.display().to_string(),
         ..SessionContext::default()
     };
-    let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(BY_HAND));
+    let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(CHECK_TIMEOUT));
     let missing = "no folder for the daemon's socket; set HOME to an absolute path";
     daemon.ok_or_else(|| Failure::new(exit::NO_INPUT, missing))
 }
@@ -174,7 +174,7 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     if files.is_empty() {
         let none = "no file differs from the last commit";
         let statuses = json!({ "prettier": "skipped", "linters": "skipped", "lsp": "skipped", "tsc": "skipped" });
-        show::told(match arguments.json {
+        output::told(match arguments.json {
             // As of files for which there are no checks.
             true => {
                 let details = json!({
@@ -208,7 +208,7 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
         true => writeln!(out, "{details}"),
         false => text.lines().try_for_each(|line| writeln!(out, "{}", plain(line))),
     };
-    show::told(written)?;
+    output::told(written)?;
     let statuses = details.get("statuses").and_then(Value::as_object);
     let ended = |how: &str| statuses.is_some_and(|all| all.values().any(|status| status == how));
     Ok(ExitCode::from(match (ended("issues"), ended("error")) {
@@ -261,7 +261,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
             "schema": 1, "root": root, "socket": daemon.socket(), "running": answer.is_ok(), "trusted": trusted.is_ok(),
             "daemon": said,
         });
-        show::told(writeln!(out, "{text}"))?;
+        output::told(writeln!(out, "{text}"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let line = |name: &str, text: String| format!("{BOLD}{name:<8}{BOLD:#} {}", plain(&text));
@@ -279,7 +279,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     for (key, value) in said.as_object().into_iter().flatten().filter(|(key, _)| *key != "trusted") {
         lines.push(line(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     }
-    show::told(writeln!(out, "{}", lines.join("\n")))?;
+    output::told(writeln!(out, "{}", lines.join("\n")))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -292,30 +292,30 @@ fn trusted() -> Result<ExitCode, Failure> {
     let list = trust_list()?.list().map_err(|error| unusable(&error))?;
     let mut out = anstream::stdout();
     if list.is_empty() {
-        show::told(writeln!(out, "{DIM}no trusted folders{DIM:#}"))?;
+        output::told(writeln!(out, "{DIM}no trusted folders{DIM:#}"))?;
     }
     for folder in list {
-        show::told(writeln!(out, "{}", plain(&folder.path.display().to_string())))?;
+        output::told(writeln!(out, "{}", plain(&folder.path.display().to_string())))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("folders cannot be trusted from here")?;
+    confirmation::present("folders cannot be trusted from here")?;
     let list = trust_list()?;
     if list.check(folder).is_ok() {
-        show::told(writeln!(anstream::stdout(), "already trusted"))?;
+        output::told(writeln!(anstream::stdout(), "already trusted"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let question = format!(
         "{}\nChecks may then run code in this folder: node_modules, configuration that is code, build scripts.\nType {{word}} to trust it:",
-        show::whole(&folder.display().to_string(), show::LINE),
+        output::whole(&folder.display().to_string(), output::LINE),
     );
-    person::agrees(&question, "the folder is not trusted")?;
+    confirmation::agrees(&question, "the folder is not trusted")?;
     let folder = list.add(folder).map_err(|error| unusable(&error))?;
     let folder = plain(&folder.display().to_string());
-    show::told(writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` undoes it"))?;
+    output::told(writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` undoes it"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -324,7 +324,7 @@ fn untrust(folder: &Path) -> Result<ExitCode, Failure> {
     match trust_list()?.remove(folder).map_err(|error| unusable(&error))? {
         true => {
             let folder = plain(&folder.display().to_string());
-            show::told(writeln!(anstream::stdout(), "{folder} is no longer trusted"))?;
+            output::told(writeln!(anstream::stdout(), "{folder} is no longer trusted"))?;
             Ok(ExitCode::SUCCESS)
         }
         false => Err(Failure::new(exit::NO_INPUT, format!("{} is not in the list", folder.display()))),
@@ -339,7 +339,7 @@ fn stop(root: &Path) -> Result<ExitCode, Failure> {
         Err(CapabilityError::Unavailable(_)) => "there is none",
         Err(error) => return Err(unanswered(&error)),
     };
-    show::told(writeln!(anstream::stdout(), "{said}"))?;
+    output::told(writeln!(anstream::stdout(), "{said}"))?;
     Ok(ExitCode::SUCCESS)
 }
 

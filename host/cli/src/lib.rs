@@ -7,8 +7,10 @@
 //! | `allow` | permission for one call, given by a person |
 //! | `analysis` | what a shell text does: its commands, files and hints |
 //! | `check` | judging commands by hand and in bulk |
+//! | `code_excerpt` | texts of several lines, with what matched |
 //! | `columns` | texts that fit the terminal |
 //! | `completions` | scripts for shells, and man pages |
+//! | `confirmation` | a person at a terminal of their own, who confirms by typing a word |
 //! | `demo` | verdicts on a few commands, without an agent |
 //! | `duration` | times as people write them |
 //! | `exempt` | rules lifted in the user's own file, by a person |
@@ -19,14 +21,14 @@
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
-//! | `lease` | who drives a pane |
 //! | `lens` | the check daemon, asked and stopped by hand, and what it is trusted with |
-//! | `lines` | standard input, line by line |
+//! | `line_reader` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
 //! | `memory` | the allocator of a process that answers one call |
 //! | `options` | `--packs` and `--plugin` |
-//! | `person` | a person at a terminal of their own |
+//! | `output` | putting untrusted text before a person |
+//! | `pane_lock` | who drives a pane |
 //! | `plugin` | plugins: added, granted, tested and developed |
 //! | `project_gates` | the gates of a command that judges many calls |
 //! | `rules` | rule files and the rules in force |
@@ -35,9 +37,7 @@
 //! | `serve` | hosts that stay: for shims, and for hooks |
 //! | `setup` | Toolgate for the agents that are here, with a question before each change |
 //! | `shared_terminal` | the shared terminal of a session |
-//! | `show` | putting untrusted text before a person |
 //! | `signals` | what would end the program before it has answered |
-//! | `source` | texts of several lines, with what matched |
 //! | `terminal` | questions on the terminal |
 //! | `undo` | what calls changed, listed and put back |
 //! | `update` | how to find a newer release and get it |
@@ -46,8 +46,10 @@
 mod allow;
 mod analysis;
 mod check;
+mod code_excerpt;
 mod columns;
 mod completions;
+mod confirmation;
 mod demo;
 mod duration;
 mod exempt;
@@ -58,14 +60,14 @@ mod history_report;
 mod hook;
 mod inspect;
 mod install;
-mod lease;
 mod lens;
-mod lines;
+mod line_reader;
 mod log;
 mod mcp;
 mod memory;
 mod options;
-mod person;
+mod output;
+mod pane_lock;
 mod plugin;
 mod project_gates;
 mod rules;
@@ -74,9 +76,7 @@ mod script;
 mod serve;
 mod setup;
 mod shared_terminal;
-mod show;
 mod signals;
-mod source;
 mod terminal;
 mod undo;
 mod update;
@@ -155,13 +155,13 @@ enum Command {
 }
 
 /// What this process is told to do: its arguments, and what the name says by which it was called.
-struct Told {
+struct Invocation {
     words: Vec<OsString>,
     /// Whether a hook's arguments may have been lost on the way.
     lost: bool,
 }
 
-impl Told {
+impl Invocation {
     /// Links of a hook's name say for which agent it is installed. Without any arguments and with something else than a
     /// terminal to read from, this is a hook whose arguments were lost: nobody else has something to send.
     fn here() -> Self {
@@ -173,9 +173,9 @@ impl Told {
                 words.resize_with(1, || "toolgate".into());
                 words.push("hook".into());
             }
-            None => return Told { words, lost: false },
+            None => return Invocation { words, lost: false },
         }
-        Told { words, lost }
+        Invocation { words, lost }
     }
 
     /// Whether a person typed only the program's name. Where standard input is no terminal that is a hook by now.
@@ -218,7 +218,7 @@ const STACK: usize = 8 << 20;
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     signals::writes_may_fail();
-    let told = Told::here();
+    let told = Invocation::here();
     let hook = told.is_hook();
     if hook {
         memory::for_one_call();
@@ -244,7 +244,7 @@ fn first_thread_has(stack: usize) -> bool {
     cfg!(target_os = "linux") && limit().is_none_or(|limit| limit >= stack as u64)
 }
 
-fn command(told: &Told) -> ExitCode {
+fn command(told: &Invocation) -> ExitCode {
     if let Some(filter) = std::env::var_os("TOOLGATE_LOG") {
         // A filter that is wrong logs nothing; it must not end a hook.
         let filter = tracing_subscriber::EnvFilter::try_new(filter.to_string_lossy()).unwrap_or_default();
@@ -307,7 +307,7 @@ fn ended(outcome: Result<ExitCode, Failure>) -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(failure) => {
-            show::complain(&failure.message);
+            output::complain(&failure.message);
             ExitCode::from(failure.code)
         }
     }

@@ -16,7 +16,7 @@ use toolgate_host::audit::{Outcome, Record};
 use toolgate_host::plain;
 
 use crate::duration;
-use crate::show::{self, BOLD, DIM, GREEN, RED, YELLOW};
+use crate::output::{self, BOLD, DIM, GREEN, RED, YELLOW};
 
 /// Columns of a summary.
 const WIDTH: usize = 80;
@@ -170,7 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Ok(Entry { record, time })
         });
         match entry {
-            Err(why) => show::complain(&why),
+            Err(why) => output::complain(&why),
             Ok(entry) => {
                 answers.extend(Answer::of(&entry).map(|answer| (entry.record.id.clone(), answer)));
                 if filter.shows(&entry) {
@@ -197,7 +197,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let told = |entry: &&Entry| Answer::of(entry).is_none() || !asked.contains(entry.record.id.as_str());
         entries.iter().filter(told).try_for_each(|entry| one(&mut out, entry, answers.get(&entry.record.id), &zone))
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -208,7 +208,7 @@ fn one(out: &mut impl Write, entry: &Entry, answer: Option<&Answer>, zone: &Time
     let time = time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S");
     let rule = if record.rule.is_empty() { "-" } else { &record.rule };
     let id = if record.id.is_empty() { String::new() } else { format!("  {}", plain(&record.id)) };
-    let rule = show::whole(rule, show::LINE);
+    let rule = output::whole(rule, output::LINE);
     writeln!(out, "{time}  {style}{:<12}{style:#}  {rule}{DIM}{id}{DIM:#}", record.action.name())?;
     let text = match (record.input["command"].as_str(), &record.input) {
         (Some(command), _) => command.to_owned(),
@@ -221,7 +221,7 @@ fn one(out: &mut impl Write, entry: &Entry, answer: Option<&Answer>, zone: &Time
         .filter(|words| !words.is_empty())
         .filter_map(|words| text.find(words.as_str()).map(|at| at..at + words.len()))
         .collect();
-    let shown = toolgate_host::excerpt(&text, &matched, show::LINE);
+    let shown = toolgate_host::excerpt(&text, &matched, output::LINE);
     if !text.is_empty() {
         writeln!(out, "  {}", shown.line)?;
         if !shown.marks.is_empty() {
@@ -229,7 +229,7 @@ fn one(out: &mut impl Write, entry: &Entry, answer: Option<&Answer>, zone: &Time
         }
     }
     if !record.reason.is_empty() {
-        writeln!(out, "  {}", show::whole(&record.reason, show::REASON))?;
+        writeln!(out, "  {}", output::whole(&record.reason, output::REASON))?;
     }
     if record.action == Outcome::Asked && !record.id.is_empty() {
         answered(out, answer, zone)?;
@@ -238,7 +238,7 @@ fn one(out: &mut impl Write, entry: &Entry, answer: Option<&Answer>, zone: &Time
     let rest: Vec<String> = rest
         .iter()
         .filter(|(_, text)| !text.is_empty())
-        .map(|(label, text)| format!("{label}{}", show::whole(text, show::LINE)))
+        .map(|(label, text)| format!("{label}{}", output::whole(text, output::LINE)))
         .collect();
     writeln!(out, "  {DIM}{}{DIM:#}", rest.join(" "))
 }
@@ -249,7 +249,7 @@ fn answered(out: &mut impl Write, answer: Option<&Answer>, zone: &TimeZone) -> s
         return writeln!(out, "  {DIM}no answer is known{DIM:#}");
     };
     let (style, time) = (style(*action), time.to_zoned(zone.clone()).strftime("%H:%M:%S"));
-    let note = if note.is_empty() { String::new() } else { format!(": {}", show::whole(note, show::LINE)) };
+    let note = if note.is_empty() { String::new() } else { format!(": {}", output::whole(note, output::LINE)) };
     writeln!(out, "  {style}{}{style:#} at {time}{DIM}{note}{DIM:#}", action.name())
 }
 

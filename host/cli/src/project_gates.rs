@@ -11,7 +11,7 @@ use toolgate_gatekeeper::plugin::loaded::{self, Loaded};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::{Level, Plugin, ToolCall, Verdict};
 
-use crate::show;
+use crate::output;
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
@@ -68,7 +68,7 @@ impl<'a> Gates<'a> {
             let opened = toolgate_gatekeeper::gates::Gates::of(&standing, opened, None, GateKind::Call, until).await;
             let (gates, diagnostics) = opened.map_err(Failure::software)?;
             if !self.quiet {
-                show::diagnostics(&diagnostics);
+                output::diagnostics(&diagnostics);
             }
             let unusable = diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
             if let (true, Some(rules)) = (unusable, self.rules) {

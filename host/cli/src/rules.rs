@@ -17,8 +17,8 @@ use toolgate_host::private::{is_missing, read_regular};
 
 use crate::columns::{count, width, wrapped};
 use crate::options::PackOptions;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
-use crate::{analysis, exempt, runtime, show};
+use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
+use crate::{analysis, exempt, output, runtime};
 
 /// What rule files may hold, for editors.
 const SCHEMA: &str = include_str!("../rules.schema.json");
@@ -204,7 +204,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     };
     runtime::one_thread()?.block_on(async {
         let opened = standing.open(files, None).await?;
-        show::diagnostics(&opened.started.diagnostics);
+        output::diagnostics(&opened.started.diagnostics);
         let analysis = standing.analysis(&opened);
         let mut answers = Vec::new();
         for question in questions {
@@ -241,7 +241,7 @@ fn own_name(name: &str) -> &str {
 
 fn action(rule: &Value) -> String {
     let action = text(rule, "action");
-    let style = show::style(action);
+    let style = output::style(action);
     format!("{style}{action:<5}{style:#}")
 }
 
@@ -454,7 +454,11 @@ fn one(arguments: &Show) -> Result<ExitCode, Failure> {
             for test in list(rule.get("tests")) {
                 let (label, style) = if test["fires"] == true { ("fires", RED) } else { ("passes", GREEN) };
                 let after = test["after"].as_array().map(|_| after(&texts(test, "after"))).unwrap_or_default();
-                writeln!(out, "  {style}{label:<7}{style:#}  {}{DIM}{after}{DIM:#}", show::cut(text(test, "command")))?;
+                writeln!(
+                    out,
+                    "  {style}{label:<7}{style:#}  {}{DIM}{after}{DIM:#}",
+                    output::cut(text(test, "command"))
+                )?;
             }
             if list(rule.get("tests")).is_empty() {
                 writeln!(out, "  {DIM}no tests{DIM:#}")?;
@@ -593,7 +597,7 @@ fn lint(arguments: &Lint) -> Result<ExitCode, Failure> {
     let (files, names) = arguments.files.read()?;
     if arguments.files.files.is_empty() {
         let cwd = dirs::folder(None)?;
-        show::diagnostics(&dirs::demoted(&rule_files(&cwd, &dirs::root_of(&cwd))?));
+        output::diagnostics(&dirs::demoted(&rule_files(&cwd, &dirs::root_of(&cwd))?));
     }
     let answers = Files::judged(&files)?;
     let problems = problems(&files, &answers);
@@ -659,7 +663,7 @@ fn test(arguments: &Test) -> Result<ExitCode, Failure> {
             let wanted = if one["fires"] == true { "does not fire on" } else { "fires on" };
             let file = plain(text(one, "file"));
             writeln!(out, "{file}{line}: {RED}{}{RED:#} {wanted}", plain(text(one, "rule")))?;
-            writeln!(out, "  {}", show::cut(text(one, "command")))?;
+            writeln!(out, "  {}", output::cut(text(one, "command")))?;
             let fired = texts(one, "fired").iter().map(|rule| plain(rule)).collect::<Vec<_>>().join(", ");
             writeln!(out, "  {DIM}fired:{DIM:#} {}", if fired.is_empty() { "nothing" } else { &fired })?;
         }

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_host::{Action, Evidence, Finding, ToolCall, Verdict, plain};
 
+use crate::code_excerpt::Lines;
 use crate::columns::count;
+use crate::output;
+use crate::output::DIM;
 use crate::project_gates::Gates;
-use crate::show;
-use crate::show::DIM;
-use crate::source::Lines;
 
 /// Longest script, in bytes: what the component takes.
-const LONGEST: u64 = 3 << 20;
+const MAX_SCRIPT_BYTES: u64 = 3 << 20;
 
 /// The text of a file; `-` is standard input.
 fn read(path: &Path) -> Result<String, Failure> {
@@ -30,12 +30,19 @@ fn read(path: &Path) -> Result<String, Failure> {
     };
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        std::io::stdin().lock().take(MAX_SCRIPT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     } else {
-        std::fs::File::open(path).map_err(failed)?.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        std::fs::File::open(path)
+            .map_err(failed)?
+            .take(MAX_SCRIPT_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
     }
-    if bytes.len() as u64 > LONGEST {
-        return Err(Failure::new(exit::DATA, format!("{} is longer than {} MiB", path.display(), LONGEST >> 20)));
+    if bytes.len() as u64 > MAX_SCRIPT_BYTES {
+        return Err(Failure::new(
+            exit::DATA,
+            format!("{} is longer than {} MiB", path.display(), MAX_SCRIPT_BYTES >> 20),
+        ));
     }
     String::from_utf8(bytes)
         .map_err(|error| Failure::new(exit::DATA, format!("{} is not UTF-8 text: {error}", path.display())))
@@ -62,7 +69,7 @@ struct At<'a> {
 pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
     let text = read(path)?;
     if let Some(program) = other_language(&text) {
-        show::complain(&format!(
+        output::complain(&format!(
             "{} is for {program}, which is not a shell; the following findings are unreliable",
             path.display()
         ));
@@ -71,14 +78,14 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
     let verdict = gates.judge(&call).await?;
     let lines = Lines::new(&text);
     let (placed, elsewhere) = apart(&verdict, text.len(), &lines);
-    let (name, code) = show::decision(&verdict.decision);
+    let (name, code) = output::decision(&verdict.decision);
     let mut out = anstream::stdout();
     let written = if json {
         writeln!(out, "{}", answer(path, name, &verdict, &lines))
     } else {
         table(&mut out, path, name, &lines, &placed, &elsewhere)
     };
-    show::told(written)?;
+    output::told(written)?;
     Ok(ExitCode::from(code))
 }
 
@@ -124,8 +131,8 @@ fn table(
     let file = plain(&path.display().to_string());
     for (index, At { finding, spans }) in placed.iter().enumerate() {
         let (line, column) = lines.position(spans.first().map_or(0, |span| span.start));
-        let action = show::action(&finding.action);
-        let style = show::style(action);
+        let action = output::action(&finding.action);
+        let style = output::style(action);
         let (rule, reason) = (plain(&finding.rule), plain(&finding.reason));
         writeln!(out, "{file}:{line}:{column}: {style}{action}{style:#} {style}{rule}{style:#}  {reason}")?;
         // Several rules on the same words: those are shown once, below the last.
@@ -135,8 +142,8 @@ fn table(
         }
     }
     for finding in elsewhere {
-        let action = show::action(&finding.action);
-        let style = show::style(action);
+        let action = output::action(&finding.action);
+        let style = output::style(action);
         writeln!(
             out,
             "{file}: {style}{action}{style:#} {style}{}{style:#}  {}",
@@ -144,10 +151,10 @@ fn table(
             plain(&finding.reason)
         )?;
         for one in &finding.evidence {
-            writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), show::cut(&one.text))?;
+            writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), output::cut(&one.text))?;
         }
     }
-    let style = show::style(name);
+    let style = output::style(name);
     let findings = count(placed.len() + elsewhere.len(), "finding");
     writeln!(out, "{style}{name}{style:#}  {file}, {}: {findings}", count(lines.len(), "line"))
 }
@@ -165,7 +172,7 @@ fn answer(path: &Path, name: &str, verdict: &Verdict, lines: &Lines<'_>) -> Valu
             })
         });
         let evidence: Vec<Value> = evidence.collect();
-        let action = show::action(&finding.action);
+        let action = output::action(&finding.action);
         json!({ "rule": finding.rule, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     let findings: Vec<Value> = findings.collect();

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use toolgate_agents::settings::table::Known;
+use toolgate_agents::settings::table::AgentConfig;
 use toolgate_agents::{Failure, dirs};
 use toolgate_host::{ToolCall, plain};
 
+use crate::confirmation::{self, REFUSED};
 use crate::install::{self, Hooked, Offer, Present};
-use crate::person::{self, REFUSED};
-use crate::show::{self, BOLD, DIM, YELLOW, print};
+use crate::output::{self, BOLD, DIM, YELLOW, print};
 use crate::welcome::{no_agent, shown};
 use crate::{check, terminal};
 
@@ -26,7 +26,7 @@ const NOT_YET: u8 = 1;
 const OTHERWISE: &str = "nothing was set up";
 
 /// How long a person may take to read a change and to answer.
-const READING: Duration = Duration::from_secs(600);
+const REVIEW_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The command whose verdict is shown at the end. It is judged, and not run.
 const TRIAL: &str = "rm -rf ~";
@@ -46,7 +46,7 @@ home folder, 70 and above internal errors or disk errors.")]
 pub(crate) struct Arguments {
     /// The agents [default: all that are found here]
     #[arg(value_name = "AGENT", value_parser = install::agent_name())]
-    agents: Vec<&'static Known>,
+    agents: Vec<&'static AgentConfig>,
 
     /// Show the changes without making them
     #[arg(long)]
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let dry_run = arguments.dry_run;
     if !dry_run {
-        person::present(OTHERWISE).and_then(|()| seen()).map_err(or_install)?;
+        confirmation::present(OTHERWISE).and_then(|()| seen()).map_err(or_install)?;
     }
     let agents: Vec<Present> = match arguments.agents.is_empty() {
         true => install::present(),
@@ -81,14 +81,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = outcome {
-            show::complain(&failure.message);
+            output::complain(&failure.message);
             failed = failed.or(Some(failure.code));
         }
         print(|out| writeln!(out))?;
     }
     let now = agents.iter().map(|agent| Present::of(agent.known));
     let calling = now.filter(|now| ![Hooked::Not, Hooked::Unreadable].contains(&now.hooked));
-    let calling: Vec<(&'static Known, bool)> =
+    let calling: Vec<(&'static AgentConfig, bool)> =
         calling.map(|now| (now.known, written.contains(&now.known.name()))).collect();
     if !dry_run && !calling.is_empty() {
         let failing = install::show_checks(&calling)?;
@@ -103,8 +103,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// The agents that are named, each once.
-fn once(named: &[&'static Known]) -> Vec<&'static Known> {
-    let mut first: Vec<&'static Known> = Vec::new();
+fn once(named: &[&'static AgentConfig]) -> Vec<&'static AgentConfig> {
+    let mut first: Vec<&'static AgentConfig> = Vec::new();
     for known in named.iter().copied() {
         if first.iter().all(|earlier| earlier.name() != known.name()) {
             first.push(known);
@@ -169,9 +169,9 @@ fn agrees(agent: &Present, offer: &Offer) -> Result<bool, Failure> {
     };
     let question = format!(
         "{BOLD}{what}{BOLD:#} {effect}\nType y to do it, anything else to skip it {DIM}({} min){DIM:#}:",
-        READING.as_secs() / 60
+        REVIEW_TIMEOUT.as_secs() / 60
     );
-    let answer = terminal::ask(question.as_bytes(), READING);
+    let answer = terminal::ask(question.as_bytes(), REVIEW_TIMEOUT);
     let answer = answer.map_err(|error| Failure::new(REFUSED, format!("the terminal cannot be used: {error}")))?;
     let unanswered = || Failure::new(REFUSED, "setup stopped: there was no answer; confirmed changes stay");
     let answer = answer.ok_or_else(unanswered)?;
@@ -183,17 +183,17 @@ fn trial() -> Result<(), Failure> {
     let cwd = dirs::folder(None)?;
     let call = ToolCall::shell(TRIAL, cwd.as_str()).with_home(dirs::home()).with_workspace_root(dirs::root_of(&cwd));
     let verdict = check::judge(&call)?;
-    let (name, _) = show::decision(&verdict.decision);
+    let (name, _) = output::decision(&verdict.decision);
     print(|mut out| {
         writeln!(out, "\n{BOLD}A trial{BOLD:#} {DIM}(the command is not run){DIM:#}")?;
-        show::verdict(&mut out, name, TRIAL, &verdict)
+        output::verdict(&mut out, name, TRIAL, &verdict)
     })
     .map(drop)
 }
 
 /// What is left to the user: the agents that a check failed for, and what holds for all of them. `written` tells whether a
 /// configuration was changed.
-fn last(failing: &[&'static Known], written: bool) -> Result<(), Failure> {
+fn last(failing: &[&'static AgentConfig], written: bool) -> Result<(), Failure> {
     let titles: Vec<&str> = failing.iter().map(|known| known.title()).collect();
     let packs = if written { install::packs_note() } else { None };
     print(|out| {

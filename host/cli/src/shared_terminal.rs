@@ -24,7 +24,7 @@ use toolgate_gatekeeper::watch::Watch;
 use toolgate_host::capability::{LocalLog, Message, Ui};
 use toolgate_host::{CallError, Capabilities, Plugin, ProvidedTool, Provider, Signal, ToolOutput, plain, shortened};
 
-use crate::lease::Leases;
+use crate::pane_lock::PaneLocks;
 
 /// The exit code of a command that was cancelled.
 const CANCELLED: i32 = 130;
@@ -169,7 +169,7 @@ pub(crate) struct SharedTerminal {
     target: Option<String>,
     /// Whether the component opens a pane when it starts.
     open: bool,
-    leases: Leases,
+    pane_locks: PaneLocks,
 }
 
 impl SharedTerminal {
@@ -192,7 +192,7 @@ impl SharedTerminal {
         let context = json!({ "schema": 1, "agent": agent, "target": target, "open": open });
         let session = opening.scene.session_in(&opening.scene.cwd).with_context(context.to_string());
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
-        let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, Leases::of_user());
+        let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, PaneLocks::of_user());
         tokio::spawn(tell(Arc::downgrade(&shared.provider), ends, called));
         Some(shared)
     }
@@ -204,7 +204,7 @@ impl SharedTerminal {
         typist: Arc<Typist>,
         opening: &Opening<'_>,
         target: Option<String>,
-        leases: Leases,
+        pane_locks: PaneLocks,
     ) -> Arc<Self> {
         let verdicts = TerminalVerdicts::new(&panes, target.clone(), opening.border);
         Arc::new(SharedTerminal {
@@ -216,7 +216,7 @@ impl SharedTerminal {
             turn: tokio::sync::Mutex::default(),
             target,
             open: opening.open,
-            leases,
+            pane_locks,
         })
     }
 
@@ -232,7 +232,7 @@ impl SharedTerminal {
     pub(crate) async fn tools(&self) -> Result<&[ProvidedTool], CallError> {
         let offered = || async {
             if self.open {
-                self.leases.take(self.target.as_deref()).map_err(CallError::Request)?;
+                self.pane_locks.take(self.target.as_deref()).map_err(CallError::Request)?;
             }
             self.provider.tools().await
         };
@@ -268,7 +268,7 @@ impl SharedTerminal {
             turn = self.turn.lock() => turn,
             () = &mut cancelled => return stopped(command),
         };
-        if let Err(why) = self.leases.take(self.target.as_deref()) {
+        if let Err(why) = self.pane_locks.take(self.target.as_deref()) {
             return failed(why);
         }
         self.typist.begin(run.scene, run.id, approved);
@@ -294,7 +294,7 @@ impl SharedTerminal {
     fn typed_into(&self, output: &ToolOutput) {
         let details: Value = serde_json::from_str(&output.details).unwrap_or_default();
         let Some(pane) = details.get("pane").and_then(Value::as_str) else { return };
-        if let Err(why) = self.leases.take(Some(pane)) {
+        if let Err(why) = self.pane_locks.take(Some(pane)) {
             tracing::warn!(pane, why, "another process also controls the pane");
         }
         self.verdicts.typed_into(pane);
@@ -503,7 +503,7 @@ mod tests {
             typist,
             &opening,
             Some("%7".to_owned()),
-            Leases::default(),
+            PaneLocks::default(),
         );
         Parts { shared, panes, fake, plugin }
     }
@@ -519,7 +519,11 @@ mod tests {
         let gate = toolgate_host::Gate::new(
             parts.plugin.clone(),
             Session::in_folder("/none"),
-            gate_builder::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
+            gate_builder::granted(
+                toolgate_host::capability::LocalFiles::new(),
+                None,
+                &toolgate_host::ExtensionRegistry::default(),
+            ),
         );
         let judged = gate.judge(&call).await;
         assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");

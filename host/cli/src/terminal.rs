@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush};
 use toolgate_host::{Person, Question, plain};
 
-use crate::show::{self, BOLD, DIM};
+use crate::output::{self, BOLD, DIM};
 
 /// Longest answer that is read, in bytes.
 const ANSWER: usize = 200;
@@ -24,8 +24,8 @@ impl Person for Terminal {
         let command = question.call.command.as_ref().map_or(question.call.input.as_str(), |command| &command.value);
         let mut text = Vec::new();
         // Writing to memory does not fail.
-        let _ = show::verdict(&mut text, "ask", command, question.verdict);
-        let _ = writeln!(text, "       {DIM}in{DIM:#} {}", show::whole(&question.call.cwd, show::LINE));
+        let _ = output::verdict(&mut text, "ask", command, question.verdict);
+        let _ = writeln!(text, "       {DIM}in{DIM:#} {}", output::whole(&question.call.cwd, output::LINE));
         let _ = write!(text, "{BOLD}Run it? [y/N]{BOLD:#} {DIM}({} s){DIM:#}", deadline.as_secs());
         let asked = tokio::task::spawn_blocking(move || ask(&text, deadline)).await;
         matches!(asked, Ok(Ok(Some(answer))) if yes(&answer))

@@ -18,8 +18,8 @@ use toolgate_undo::undo::{OWN, Plan, Request, Undone};
 use toolgate_undo::{Limits, UndoError};
 
 use crate::columns::count;
+use crate::output::{self, BOLD, DIM, GREEN, RED, YELLOW};
 use crate::runtime;
-use crate::show::{self, BOLD, DIM, GREEN, RED, YELLOW};
 
 /// The exit code where something is left as it is.
 const CONFLICTS: u8 = 1;
@@ -34,7 +34,7 @@ const PATHS: usize = 10;
 const SUMMARY: usize = 72;
 
 /// How long saving what an undo changes may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const SAVE_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -99,7 +99,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = dirs::folder(None)?;
-    let limits = Limits { wait: PATIENCE, ..Limits::DEFAULT };
+    let limits = Limits { wait: SAVE_TIMEOUT, ..Limits::DEFAULT };
     let nowhere = || Failure::new(exit::NO_INPUT, "the folder of saved calls is unknown; set HOME");
     let calls = saving::calls_within(limits).ok_or_else(nowhere)?;
     let store = calls.store().map_err(failed)?;
@@ -171,7 +171,7 @@ impl Listed {
         match read() {
             Ok((entry, after, undone)) => Some(Listed { entry, after, undone }),
             Err(error) => {
-                show::complain(&error.to_string());
+                output::complain(&error.to_string());
                 None
             }
         }
@@ -242,7 +242,7 @@ fn time(entry: &Entry) -> String {
 }
 
 fn list(calls: &[Listed], all: bool) -> Result<ExitCode, Failure> {
-    show::print(|out| {
+    output::print(|out| {
         if calls.is_empty() {
             let elsewhere = if all { "" } else { " in this folder; --all lists those of other folders" };
             return writeln!(out, "no saved calls{elsewhere}");
@@ -305,12 +305,12 @@ fn list_json(calls: &[Listed]) -> Result<ExitCode, Failure> {
         })
     };
     let calls: Vec<Value> = calls.iter().map(one).collect();
-    show::print(|out| writeln!(out, "{}", json!({ "schema": 1, "calls": calls })))
+    output::print(|out| writeln!(out, "{}", json!({ "schema": 1, "calls": calls })))
 }
 
 /// What undoing would change, as a diff.
 fn preview(plan: &Plan) -> Result<ExitCode, Failure> {
-    show::print(|out| {
+    output::print(|out| {
         if plan.is_empty() && plan.conflicts.is_empty() {
             writeln!(out, "nothing to do: all of it is as it was")?;
         }
@@ -331,7 +331,7 @@ fn code<T>(left: &[T]) -> ExitCode {
 fn preview_one(out: &mut dyn Write, plan: &Plan, target: &Target) -> std::io::Result<()> {
     let path = target.path.as_path();
     match plan.texts(target) {
-        Some((now, then)) if now != then => show::diff(out, path, !now.is_empty(), &now, &then),
+        Some((now, then)) if now != then => output::diff(out, path, !now.is_empty(), &now, &then),
         _ => writeln!(out, "{} {}", verb(&target.want), plain(&path.display().to_string())),
     }
 }
@@ -353,7 +353,7 @@ fn plan_json(ids: &[String], plan: &Plan) -> Result<ExitCode, Failure> {
         "schema": 1, "ids": ids, "steps": steps, "repositories": plan.repositories(), "conflicts": conflicts,
         "not_saved": plan.left_out,
     });
-    show::print(|out| writeln!(out, "{answer}"))?;
+    output::print(|out| writeln!(out, "{answer}"))?;
     Ok(code(&plan.conflicts))
 }
 
@@ -363,7 +363,7 @@ fn told(
     conflicts: &[String],
     left_out: &[String],
 ) -> Result<ExitCode, Failure> {
-    show::print(|out| {
+    output::print(|out| {
         match &undone.id {
             None if conflicts.is_empty() => writeln!(out, "nothing to do: all of it is as it was")?,
             None => {}
@@ -396,7 +396,7 @@ fn told_json(ids: &[String], undone: &Undone, conflicts: &[String], left_out: &[
         "schema": 1, "ids": ids, "undo": undone.id, "restored": restored, "failed": undone.failed,
         "conflicts": conflicts, "not_saved": left_out,
     });
-    show::print(|out| writeln!(out, "{answer}"))?;
+    output::print(|out| writeln!(out, "{answer}"))?;
     let left: Vec<&String> = conflicts.iter().chain(&undone.failed).collect();
     Ok(code(&left))
 }

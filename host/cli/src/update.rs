@@ -9,7 +9,7 @@ use toolgate_agents::text::quoted;
 use toolgate_agents::{Failure, dirs};
 use toolgate_host::plain;
 
-use crate::show::{BOLD, DIM, print};
+use crate::output::{BOLD, DIM, print};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -19,7 +19,7 @@ const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 const DPKG: &str = "/var/lib/dpkg/info/toolgate.list";
 
 /// A way to install the program.
-struct Way {
+struct InstallMethod {
     name: &'static str,
     /// Folders behind each other in the program's path, one list of which tells that it was this way.
     folders: &'static [&'static str],
@@ -30,29 +30,29 @@ struct Way {
 
 /// Those that a path tells, in the order in which they are tried: a cache may be inside a folder of a later one.
 #[rustfmt::skip]
-static WAYS: &[Way] = &[
-    Way { name: "npx", folders: &["_npx"],
+static INSTALL_METHODS: &[InstallMethod] = &[
+    InstallMethod { name: "npx", folders: &["_npx"],
         newest: "npm view toolgate version", update: "npx toolgate@latest --version" },
-    Way { name: "pnpm", folders: &[".pnpm"],
+    InstallMethod { name: "pnpm", folders: &[".pnpm"],
         newest: "pnpm view toolgate version", update: "pnpm add --global toolgate@latest" },
-    Way { name: "npm", folders: &["node_modules"],
+    InstallMethod { name: "npm", folders: &["node_modules"],
         newest: "npm view toolgate version", update: "npm install --global toolgate@latest" },
-    Way { name: "pipx", folders: &["pipx"],
+    InstallMethod { name: "pipx", folders: &["pipx"],
         newest: "pip index versions toolgate", update: "pipx upgrade toolgate" },
-    Way { name: "uv", folders: &["uv/tools"],
+    InstallMethod { name: "uv", folders: &["uv/tools"],
         newest: "pip index versions toolgate", update: "uv tool upgrade toolgate" },
-    Way { name: "uvx", folders: &[".cache/uv", "Caches/uv"],
+    InstallMethod { name: "uvx", folders: &[".cache/uv", "Caches/uv"],
         newest: "pip index versions toolgate", update: "uvx toolgate@latest --version" },
-    Way { name: "Homebrew", folders: &["Cellar"],
+    InstallMethod { name: "Homebrew", folders: &["Cellar"],
         newest: "brew update && brew outdated toolgate", update: "brew upgrade toolgate" },
-    Way { name: "cargo", folders: &[".cargo/bin"],
+    InstallMethod { name: "cargo", folders: &[".cargo/bin"],
         newest: "git ls-remote --tags @REPOSITORY@", update: "cargo install --locked --git @REPOSITORY@ toolgate" },
-    Way { name: "a build", folders: &["target/release"],
+    InstallMethod { name: "a build", folders: &["target/release"],
         newest: "git fetch --tags && git tag --sort=-creatordate", update: "git pull && cargo build --release --bin toolgate" },
 ];
 
 /// Debian's package, a file of each release.
-static DEBIAN: Way = Way {
+static DEBIAN: InstallMethod = InstallMethod {
     name: "dpkg",
     folders: &[],
     newest: "git ls-remote --tags @REPOSITORY@",
@@ -60,11 +60,15 @@ static DEBIAN: Way = Way {
 };
 
 /// The package of Python, in an environment or of the user.
-static PIP: Way =
-    Way { name: "pip", folders: &[], newest: "pip index versions toolgate", update: "pip install --upgrade toolgate" };
+static PIP: InstallMethod = InstallMethod {
+    name: "pip",
+    folders: &[],
+    newest: "pip index versions toolgate",
+    update: "pip install --upgrade toolgate",
+};
 
 /// A file that was put there by hand.
-static BY_HAND: Way = Way {
+static BY_HAND: InstallMethod = InstallMethod {
     name: "a copied file",
     folders: &[],
     newest: "git ls-remote --tags @REPOSITORY@",
@@ -87,7 +91,7 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
 }
 
 /// How a program was installed. `packaged` are the files of Debian's package; `is_of_pip` tells whether pip knows the program.
-fn way(program: &Path, packaged: &str, is_of_pip: fn(&Path) -> bool) -> &'static Way {
+fn way(program: &Path, packaged: &str, is_of_pip: fn(&Path) -> bool) -> &'static InstallMethod {
     if packaged.lines().any(|file| Path::new(file) == program) {
         return &DEBIAN;
     }
@@ -97,7 +101,7 @@ fn way(program: &Path, packaged: &str, is_of_pip: fn(&Path) -> bool) -> &'static
         parts.windows(folders.len()).any(|some| some == folders)
     };
     let otherwise = || if is_of_pip(program) { &PIP } else { &BY_HAND };
-    WAYS.iter().find(|way| way.folders.iter().any(is_in)).unwrap_or_else(otherwise)
+    INSTALL_METHODS.iter().find(|way| way.folders.iter().any(is_in)).unwrap_or_else(otherwise)
 }
 
 /// Whether pip has put the program where it is: its notes on the package are in `lib`, beside the folder of programs.

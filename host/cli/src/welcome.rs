@@ -1,5 +1,5 @@
 //! `toolgate` without arguments, at a terminal: which agents are here, whether each calls Toolgate, and the one next step.
-//! Where standard input is no terminal the same words are a hook that lost its arguments, see `Told`.
+//! Where standard input is no terminal the same words are a hook that lost its arguments, see `Invocation`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use toolgate_host::plain;
 
 use crate::columns::{width, wrapped};
 use crate::install::{self, Hooked, Present};
-use crate::show::{BOLD, DIM, GREEN, YELLOW, print};
+use crate::output::{BOLD, DIM, GREEN, YELLOW, print};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

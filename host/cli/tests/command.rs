@@ -1023,16 +1023,16 @@ fn what_cannot_be_logged_does_not_run() {
 #[test]
 fn a_permission_is_used_up_by_one_call() {
     use toolgate_host::ToolCall;
-    use toolgate_host::one_time_permits::{Grant, Grants};
+    use toolgate_host::one_time_permits::{OneTimePermit, OneTimePermits};
     let scene = Scene::new();
-    let grants = Grants::new(&scene.at("home/.local/state/toolgate/allow-once.json"));
+    let grants = OneTimePermits::new(&scene.at("home/.local/state/toolgate/allow-once.json"));
     let now = std::time::SystemTime::now();
     let command = "git reset --hard";
     assert!(bash(&scene, command).starts_with("ask: "));
     let rules = logged(&scene)[0]["rules"].as_array().expect("a list").clone();
     let rules: Vec<String> = rules.iter().map(|rule| rule.as_str().expect("a text").to_owned()).collect();
     let call = ToolCall::shell(command, scene.project());
-    let grant = Grant::new(&call, rules, now, std::time::Duration::from_secs(600)).expect("a grant");
+    let grant = OneTimePermit::new(&call, rules, now, std::time::Duration::from_secs(600)).expect("a grant");
     grants.add(grant, now).expect("added");
     let listed = scene.run(&["allow", "--list"], b"");
     assert!(text(&listed.stdout).contains(command), "{}", text(&listed.stdout));

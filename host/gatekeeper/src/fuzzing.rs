@@ -11,7 +11,7 @@ use crate::hook_handler::{denial, parsed, read, refusal};
 #[cfg(target_os = "linux")]
 use crate::judge::Question;
 #[cfg(target_os = "linux")]
-use crate::resident::{Answered, Asked, Hello};
+use crate::resident::{Handshake, HookRequest, HookResponse};
 
 /// Every agent's name.
 pub fn agents() -> impl Iterator<Item = &'static str> {
@@ -54,7 +54,7 @@ pub fn payload(agent: &str, event: Option<&str>, payload: &[u8]) {
             assert!(call.kind != ToolKind::Shell || call.command.is_some(), "a shell call without its text: {call:?}");
             denied(agent, moment, &denial(agent, moment, &refusal("payload", &call.tool)));
             if moment.when == HookKind::Before {
-                let said = agent.said(&moment.name, &agent.encode(moment, &Answer::Nothing, None));
+                let said = agent.parse_answer(&moment.name, &agent.encode(moment, &Answer::Nothing, None));
                 assert!(matches!(said, Ok(ParsedAnswer::Nothing)), "no opinion is taken for {said:?}");
             }
         }
@@ -78,7 +78,7 @@ fn sender(payload: &Value) {
 
 /// That the agent takes an answer for a denial. `said` knows the events before a call, and not all that ask for permission.
 fn denied(agent: &dyn Dialect, moment: &HookEvent, answer: &str) {
-    let said = agent.said(&moment.name, answer);
+    let said = agent.parse_answer(&moment.name, answer);
     let other = !agent.trials().contains(&moment.name.as_str()) && answer.contains("\"deny\"");
     assert!(other || matches!(&said, Ok(ParsedAnswer::Deny(why)) if !why.is_empty()), "{said:?} of {answer}");
 }
@@ -101,7 +101,7 @@ pub fn user_tools(text: &str) {
 /// written, on one line again. Whether it is one of these; where there are no resident hosts nothing is.
 pub fn resident(line: &[u8]) -> bool {
     #[cfg(target_os = "linux")]
-    return again::<Hello>(line) | again::<Asked<Question>>(line) | again::<Answered>(line);
+    return again::<Handshake>(line) | again::<HookRequest<Question>>(line) | again::<HookResponse>(line);
     #[cfg(not(target_os = "linux"))]
     return line.is_empty();
 }

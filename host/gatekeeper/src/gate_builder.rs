@@ -12,7 +12,8 @@ use toolgate_capabilities::{LocalClock, LocalGit};
 use toolgate_host::capability::{Absent, LocalFiles, LocalLog};
 use toolgate_host::last_good::LastGood;
 use toolgate_host::{
-    Analysis, Capabilities, Engine, Extension, Gate, LoadError, Opened, Peers, Plugin, Session, Snapshots, Started,
+    Analysis, Capabilities, Engine, Extension, ExtensionRegistry, Gate, LoadError, Opened, Plugin, Session, Snapshots,
+    Started,
 };
 
 use crate::frames::Frames;
@@ -58,9 +59,9 @@ pub(crate) fn misses_snapshots(plugin: &Plugin) -> bool {
 }
 
 /// What a component may reach here.
-pub fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
+pub fn granted(files: LocalFiles, frames: Option<&Frames>, registry: &ExtensionRegistry) -> Capabilities {
     let granted = Capabilities::absent().files(files).git(LocalGit).clock(LocalClock::default()).log(LocalLog);
-    let granted = granted.extensions(peers.clone());
+    let granted = granted.extensions(registry.clone());
     match frames {
         Some(frames) => granted.ui(frames.clone()),
         // Verdicts are shown by whoever asked for them, so that nothing is shown twice.
@@ -69,14 +70,19 @@ pub fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Cap
 }
 
 /// The trackers and predicates of these plugins.
-pub fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<SessionRef<'_>>) -> Peers {
+pub fn extension_registry(
+    loaded: &[Loaded],
+    session: &Session,
+    files: &LocalFiles,
+    whose: Option<SessionRef<'_>>,
+) -> ExtensionRegistry {
     let extension = |one: &Loaded| {
-        let all = granted(files.clone(), None, &Peers::default());
+        let all = granted(files.clone(), None, &ExtensionRegistry::default());
         // They are asked while others wait, so they ask nobody themselves.
         let may = one.may(all.extensions(Absent), whose);
         Extension::new(one.plugin.clone(), session.clone(), may)
     };
-    Peers::new(loaded.iter().filter(|one| one.plugin.has_extension()).map(extension).collect())
+    ExtensionRegistry::new(loaded.iter().filter(|one| one.plugin.has_extension()).map(extension).collect())
 }
 
 /// Where a gate stands.
@@ -110,7 +116,7 @@ pub struct StartedGate {
     /// Where it was started.
     pub(crate) session: Session,
     /// The trackers and predicates that its rules ask.
-    pub(crate) peers: Peers,
+    pub(crate) registry: ExtensionRegistry,
 }
 
 impl GateBuilder<'_> {
@@ -122,18 +128,18 @@ impl GateBuilder<'_> {
 
     /// Answers about the rules of a gate and no others.
     pub fn analysis(&self, of: &StartedGate) -> Analysis {
-        Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.peers))
+        Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.registry))
     }
 
     /// A gate with these rules and no others.
     pub async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
         // Once: finding out where the gate's own files are is much of what starting takes.
         let session = self.session();
-        let peers = peers(self.loaded, &session, &files, self.whose);
-        let gate = Gate::new(self.plugin.clone(), session.clone(), granted(files.clone(), frames, &peers));
+        let registry = extension_registry(self.loaded, &session, &files, self.whose);
+        let gate = Gate::new(self.plugin.clone(), session.clone(), granted(files.clone(), frames, &registry));
         let started = gate.start().await.map_err(Failure::software)?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
-        Ok(StartedGate { gate, started, files, session, peers })
+        Ok(StartedGate { gate, started, files, session, registry })
     }
 
     /// The same, where a file that cannot be used as a whole counts as it was when it last could be.

@@ -109,7 +109,7 @@ impl Gates {
         until: Instant,
     ) -> Result<(Self, Vec<Diagnostic>), String> {
         let analysis = standing.analysis(&of);
-        let StartedGate { gate, started, files, session, peers } = of;
+        let StartedGate { gate, started, files, session, registry } = of;
         let (mut others, events) = (Vec::new(), CallEvents::default());
         for one in standing.loaded {
             let judges = match asked {
@@ -117,7 +117,7 @@ impl Gates {
                 GateKind::Permission => one.plugin.has_permission_gate(),
             };
             if judges {
-                let all = gate_builder::granted(files.clone(), frames, &peers);
+                let all = gate_builder::granted(files.clone(), frames, &registry);
                 let all = match standing.whose {
                     Some(_) => all.journal(events.clone()),
                     None => all,

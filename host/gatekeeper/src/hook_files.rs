@@ -20,7 +20,7 @@ const NAME: &str = "hook-files.json";
 const LARGEST: u64 = 1 << 20;
 
 /// How old an entry has to be to be written anew.
-const FRESH: Duration = Duration::from_secs(60);
+const REWRITE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// For how long a file that is gone is told of.
 const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -29,7 +29,7 @@ const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const ENTRIES: usize = 64;
 
 /// Longest path that is shown, in characters.
-const LONGEST: usize = 400;
+const MAX_PATH_CHARS: usize = 400;
 
 /// What says that a file has an agent ask Toolgate: its program's name.
 const MARK: &[u8] = b"toolgate";
@@ -109,7 +109,7 @@ pub(crate) fn note(agent: &str, root: &str) {
     let known = read().files;
     let is_noted = |carrier: &PathBuf| {
         let same = |file: &&HookFile| file.agent == agent && file.file == *carrier && !file.told;
-        known.iter().find(same).and_then(age).is_some_and(|age| age < FRESH)
+        known.iter().find(same).and_then(age).is_some_and(|age| age < REWRITE_INTERVAL)
     };
     carriers.retain(|file| !is_noted(file) && carries(file));
     if carriers.is_empty() || user.iter().any(|file| carries(file)) {
@@ -151,7 +151,7 @@ pub fn gone() -> Vec<HookFile> {
 }
 
 /// The same for whoever calls next, once.
-pub(crate) fn told_once() -> Option<String> {
+pub(crate) fn notice_once() -> Option<String> {
     let mut gone = gone();
     gone.retain(|file| !file.told);
     if gone.is_empty() {
@@ -167,7 +167,7 @@ pub(crate) fn told_once() -> Option<String> {
 
 /// What a person is told of a file that is gone.
 pub(crate) fn warning(file: &HookFile) -> String {
-    let shown = plain(&shortened(&file.file.display().to_string(), LONGEST));
+    let shown = plain(&shortened(&file.file.display().to_string(), MAX_PATH_CHARS));
     let title = table::title(&file.agent);
     format!(
         "Toolgate: {shown} no longer has {title} ask Toolgate, and its calls in that project run unjudged. Put the file back \

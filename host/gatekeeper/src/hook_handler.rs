@@ -30,7 +30,7 @@ use crate::{ancestry, denial_help, gate_builder, hook_files, hook_heartbeat, obs
 use toolgate_host::user_env;
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
-const HINTING: Duration = Duration::from_secs(1);
+const HINTS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why a session that goes on says that it starts. The agent may be elsewhere by then.
 const GOES_ON: &str = "compact";
@@ -99,7 +99,7 @@ pub(crate) fn read(agent: &dyn Dialect, event: Option<&str>, payload: &Value) ->
 }
 
 /// What becomes of a call.
-struct Ruled {
+struct CallOutcome {
     verdict: Verdict,
     /// Names a denial that a person can lift.
     denial: Option<String>,
@@ -107,9 +107,9 @@ struct Ruled {
     message: Option<String>,
 }
 
-impl Ruled {
-    fn said(&self) -> Answer {
-        match (said(&self.verdict), &self.denial) {
+impl CallOutcome {
+    fn answer(&self) -> Answer {
+        match (verdict_answer(&self.verdict), &self.denial) {
             (Answer::Deny(reason), Some(id)) => {
                 Answer::Deny(format!("{}. {}", reason.trim_end_matches('.'), denial_help::text(id, &self.verdict)))
             }
@@ -174,8 +174,8 @@ impl HookHandler<'_> {
         }
         match about {
             EventPayload::Call { call, asks } if moment.when == HookKind::Before => {
-                let ruled = self.ruled(scene, kept, *call, asks, GateKind::Call, None).await;
-                self.agent.encode(&moment, &ruled.said(), ruled.message.as_deref())
+                let outcome = self.evaluate_call(scene, kept, *call, asks, GateKind::Call, None).await;
+                self.agent.encode(&moment, &outcome.answer(), outcome.message.as_deref())
             }
             EventPayload::Call { call, .. } if moment.when == HookKind::Permission && self.plugins.perhaps() => {
                 self.permission(&moment, scene, kept, *call).await
@@ -229,15 +229,15 @@ impl HookHandler<'_> {
         kept: Option<SessionState>,
         call: ToolCall,
     ) -> String {
-        let ruled = self.ruled(scene, kept, call, Asks::Agent, GateKind::Permission, None).await;
-        self.agent.encode(moment, &ruled.said(), ruled.message.as_deref())
+        let outcome = self.evaluate_call(scene, kept, call, Asks::Agent, GateKind::Permission, None).await;
+        self.agent.encode(moment, &outcome.answer(), outcome.message.as_deref())
     }
 
     /// Whether a text may be typed that is one of the agent's calls. What was approved for the call that types it is not
     /// asked about again, and nothing else is: there is nobody who waits for a question at that time. The error is the
     /// reason.
     pub async fn typed(&self, scene: SessionContext, call: ToolCall, approved: &Approved) -> Result<(), String> {
-        match self.ruled(scene, None, call, Asks::Nobody, GateKind::Call, Some(approved)).await.said() {
+        match self.evaluate_call(scene, None, call, Asks::Nobody, GateKind::Call, Some(approved)).await.answer() {
             Answer::Nothing => Ok(()),
             Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => Err(reason),
             Answer::Rewrite(_) => Err("typed text cannot be rewritten".to_owned()),
@@ -250,7 +250,7 @@ impl HookHandler<'_> {
     }
 
     /// What becomes of a call. What is kept of the session comes with it where it was read already.
-    async fn ruled(
+    async fn evaluate_call(
         &self,
         mut scene: SessionContext,
         kept: Option<SessionState>,
@@ -258,7 +258,7 @@ impl HookHandler<'_> {
         asks: Asks,
         asked: GateKind,
         approved: Option<&Approved>,
-    ) -> Ruled {
+    ) -> CallOutcome {
         let agent = self.agent.name();
         let kept = kept.unwrap_or_else(|| session::load(agent, &scene));
         tell(&kept, &mut scene, &mut call);
@@ -334,7 +334,7 @@ impl HookHandler<'_> {
         let asked = matches!(judged.verdict.decision, Decision::Ask(_));
         let passed = asked && verdict.decision == Decision::Pass;
         let notice = recoverable.filter(|_| passed).map(|saved| saved.notice(&judged.verdict));
-        let unsaved = unsaved.filter(|_| !stopped).and_then(|why| saving::told_once(agent, &scene, &kept, &why));
+        let unsaved = unsaved.filter(|_| !stopped).and_then(|why| saving::notice_once(agent, &scene, &kept, &why));
         let severe = judged.diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
         hook_files::note(agent, &scene.root);
@@ -343,10 +343,10 @@ impl HookHandler<'_> {
             .chain(warnings)
             .chain(notice)
             .chain(unsaved)
-            .chain(hook_files::told_once())
+            .chain(hook_files::notice_once())
             .collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
-        Ruled { verdict, denial, message }
+        CallOutcome { verdict, denial, message }
     }
 
     fn question(&self, scene: SessionContext, call: Option<ToolCall>) -> Question {
@@ -370,7 +370,7 @@ impl HookHandler<'_> {
             Err(why) => Some(format!("Toolgate cannot start, so it will block every call: {why}")),
         };
         hook_files::note(self.agent.name(), &scene.root);
-        let messages: Vec<String> = message.into_iter().chain(hook_files::told_once()).collect();
+        let messages: Vec<String> = message.into_iter().chain(hook_files::notice_once()).collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
         self.agent.encode(moment, &Answer::Nothing, message.as_deref())
     }
@@ -380,9 +380,9 @@ impl HookHandler<'_> {
         denial(self.agent, moment, &self.refusing(verdict, call).await.verdict)
     }
 
-    async fn refusing(&self, verdict: &Verdict, call: Option<&ToolCall>) -> Ruled {
+    async fn refusing(&self, verdict: &Verdict, call: Option<&ToolCall>) -> CallOutcome {
         let verdict = refusing(self.policy(Asks::Nobody, BTreeMap::new()), verdict, call).await;
-        Ruled { verdict, denial: None, message: None }
+        CallOutcome { verdict, denial: None, message: None }
     }
 
     /// Whether the agent's user sees what a call that passes is told with.
@@ -437,7 +437,7 @@ const NOBODY: &str = "unknown";
 
 /// The reason of a verdict that is no pass; empty if it is one.
 pub fn reason(verdict: &Verdict) -> String {
-    match said(verdict) {
+    match verdict_answer(verdict) {
         Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => reason,
         Answer::Nothing | Answer::Rewrite(_) => String::new(),
     }
@@ -482,7 +482,7 @@ fn learn(agent: &str, scene: &SessionContext, kept: &SessionState, judged: &Judg
 /// Notes which paths a call is about. Without them nothing is missing that decides.
 async fn hint(call: &mut ToolCall) {
     let hints = match gate_builder::default_plugin() {
-        Ok(plugin) => match tokio::time::timeout(HINTING, path_hints::of(&plugin, call)).await {
+        Ok(plugin) => match tokio::time::timeout(HINTS_TIMEOUT, path_hints::of(&plugin, call)).await {
             Ok(hints) => hints.map_err(|error| error.to_string()),
             Err(_) => Err("it takes too long".to_owned()),
         },
@@ -495,7 +495,7 @@ async fn hint(call: &mut ToolCall) {
 }
 
 /// A verdict as an answer.
-fn said(verdict: &Verdict) -> Answer {
+fn verdict_answer(verdict: &Verdict) -> Answer {
     match &verdict.decision {
         Decision::Pass => Answer::Nothing,
         Decision::Ask(reason) => Answer::Ask(reason_text(verdict, reason)),
@@ -510,7 +510,7 @@ fn said(verdict: &Verdict) -> Answer {
 /// The denial of a call for a reason of the host's own, without the log. Where there is nothing to deny, nothing is said:
 /// an agent may take it for leave to go on, or for an order to.
 pub fn denial(agent: &dyn Dialect, moment: &HookEvent, verdict: &Verdict) -> String {
-    let answer = if moment.when.gates() { said(verdict) } else { Answer::Nothing };
+    let answer = if moment.when.gates() { verdict_answer(verdict) } else { Answer::Nothing };
     agent.encode(moment, &answer, None)
 }
 

@@ -11,7 +11,7 @@ use toolgate_host::private::{Folder, Others, PrivateFile};
 use toolgate_host::shortened;
 
 /// How old an entry has to be to be written anew.
-const FRESH: Duration = Duration::from_secs(60);
+const REWRITE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The entry.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ const LARGEST: u64 = 64 << 10;
 const NAMES: usize = 32;
 
 /// Longest of them, in characters.
-const LONGEST: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
 /// Where the entry of an agent is.
 pub fn path(agent: &str) -> Option<PathBuf> {
@@ -59,7 +59,7 @@ pub fn note(agent: &str, gates: bool) {
     let before = read(agent).unwrap_or_default();
     let noted = if gates { before.gated } else { Some(before.time) };
     let age = noted.and_then(|time| time.parse().ok()).map(|time| jiff::Timestamp::now().duration_since(time));
-    if age.and_then(|age| Duration::try_from(age).ok()).is_some_and(|age| age < FRESH) {
+    if age.and_then(|age| Duration::try_from(age).ok()).is_some_and(|age| age < REWRITE_INTERVAL) {
         return;
     }
     write(agent, gates, None);
@@ -77,7 +77,7 @@ fn write(agent: &str, gates: bool, event: Option<&str>) {
         let Fired { mut unknown, gated, .. } = before;
         if let Some(event) = event.filter(|event| unknown.len() < NAMES && !unknown.iter().any(|known| known == event))
         {
-            unknown.push(shortened(event, LONGEST));
+            unknown.push(shortened(event, MAX_NAME_CHARS));
         }
         let time = format!("{:.0}", jiff::Timestamp::now());
         let fired = Fired {

@@ -20,7 +20,7 @@ const ALSO: [&str; 2] = ["toolgate.yaml", "toolgate.yml"];
 
 /// How long a check may take. What is not done by then is said to have failed, and the rest is told: no agent waits longer
 /// than a little more.
-const CHECK: Duration = Duration::from_secs(16);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(16);
 
 /// The configuration that the lens reads.
 pub(crate) fn files(agent: &str, scene: &SessionContext) -> LocalFiles {
@@ -79,10 +79,10 @@ pub fn code_lens() -> Option<Vec<OsString>> {
 /// The daemon of a project, for a session. None if there is no telling where it would be.
 pub fn daemon(agent: &str, scene: &SessionContext) -> Option<LocalDaemon> {
     if let Some(command) = code_lens() {
-        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&dirs::home()?), command).within(CHECK));
+        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&dirs::home()?), command).within(CHECK_TIMEOUT));
     }
     let program = dirs::program().ok()?;
     let command = vec![program.into_os_string(), "lens".into(), "serve".into()];
     let session = format!("{agent}:{}", scene.session);
-    Some(LocalDaemon::own(&scene.root, &dirs::sockets()?, command, session).within(CHECK))
+    Some(LocalDaemon::own(&scene.root, &dirs::sockets()?, command, session).within(CHECK_TIMEOUT))
 }

@@ -11,7 +11,7 @@ use toolgate_agents::agent::{Dialect, SessionContext};
 use toolgate_agents::dirs;
 use toolgate_host::capability::{Answer, Files, Journal};
 use toolgate_host::limits::Limits;
-use toolgate_host::{CapabilityError, Observer, Peers, ToolResult};
+use toolgate_host::{CapabilityError, ExtensionRegistry, Observer, ToolResult};
 
 use crate::events::Event;
 use crate::{gate_builder, session};
@@ -83,7 +83,7 @@ async fn look(
     let session = scene.session_in(&result.call.cwd).with_context(context.to_string());
     let journal = SessionEvents::new(agent, scene);
     let failed = Arc::clone(&journal.failed);
-    let granted = gate_builder::granted(files, None, &Peers::default()).journal(journal);
+    let granted = gate_builder::granted(files, None, &ExtensionRegistry::default()).journal(journal);
     let observer = Observer::new(plugin, session, granted).with_limits(Limits::OBSERVER.with_call(OBSERVE_TIMEOUT));
     let seen = observer.try_observe(result).await.map_err(|error| error.to_string());
     if last {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use toolgate_agents::agent::SessionRef;
 use toolgate_host::capability::{Absent, LocalFiles};
-use toolgate_host::{Peers, ProvidedTool, Provider, ToolOutput};
+use toolgate_host::{ExtensionRegistry, ProvidedTool, Provider, ToolOutput};
 
 use crate::frames::Frames;
 use crate::gate_builder;
@@ -18,10 +18,10 @@ use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
-const DESCRIBING: Duration = Duration::from_secs(2);
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Longest name that clients take.
-const LONGEST: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// The tools of plugins.
 #[derive(Debug, Default)]
@@ -45,12 +45,12 @@ impl Offers {
         let mut offers: Vec<Offer> = Vec::new();
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
             let session = scene.session_in(&scene.cwd);
-            let reach = gate_builder::granted(LocalFiles::new(), frames, &Peers::default());
+            let reach = gate_builder::granted(LocalFiles::new(), frames, &ExtensionRegistry::default());
             let reach = reach.journal(SessionEvents::new(agent, scene));
             let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);
             let plugin = &one.plugin.description().name;
-            let told = tokio::time::timeout(DESCRIBING, provider.offered()).await;
+            let told = tokio::time::timeout(DESCRIBE_TIMEOUT, provider.offered()).await;
             let told = told.map_err(|_| "it took too long".to_owned());
             let tools = match told.and_then(|tools| tools.map_err(|error| error.to_string())) {
                 Ok(tools) => tools,
@@ -124,7 +124,7 @@ pub fn failed(why: impl Into<String>) -> ToolOutput {
 /// What clients call a tool: letters, digits, `_` and `-`.
 fn name(plugin: &str, tool: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    format!("{plugin}_{tool}").chars().map(plain).take(LONGEST).collect()
+    format!("{plugin}_{tool}").chars().map(plain).take(MAX_NAME_CHARS).collect()
 }
 
 #[cfg(test)]

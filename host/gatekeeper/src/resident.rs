@@ -15,7 +15,7 @@
 //! Only on Linux; elsewhere every hook judges in its own process.
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Answered, Asked, Hello, ask};
+pub(crate) use linux::{Handshake, HookRequest, HookResponse, ask};
 #[cfg(target_os = "linux")]
 pub use linux::{run, start};
 
@@ -101,7 +101,7 @@ mod linux {
 
     /// How long it goes on with what it has begun once it is not wanted any more: a plugin that is compiled takes longer than
     /// a hook waits for, and the next hook finds the code.
-    const LINGER: Duration = Duration::from_secs(120);
+    const DRAIN_TIMEOUT: Duration = Duration::from_secs(120);
 
     /// Connections at a time. Who comes later judges itself.
     const CONNECTIONS: u64 = 32;
@@ -111,7 +111,7 @@ mod linux {
 
     /// What the host says first.
     #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-    pub(crate) struct Hello {
+    pub(crate) struct Handshake {
         schema: u32,
         version: String,
         /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one whose git works elsewhere by
@@ -120,7 +120,7 @@ mod linux {
         variables: Vec<Option<String>>,
     }
 
-    impl Hello {
+    impl Handshake {
         fn new() -> Option<Self> {
             let value = |name: &&str| match std::env::var_os(name).map(OsString::into_string) {
                 None => Some(None),
@@ -129,14 +129,14 @@ mod linux {
             };
             let all = VARIABLES.iter().chain(elsewhere()).chain(table::variables());
             let variables = all.map(value).collect::<Option<_>>()?;
-            Some(Hello { schema: 2, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
+            Some(Handshake { schema: 2, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
         }
     }
 
     /// A hook's question.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub(crate) struct Asked<Q> {
+    pub(crate) struct HookRequest<Q> {
         /// What the answer has to begin with.
         nonce: String,
         question: Q,
@@ -145,10 +145,10 @@ mod linux {
     /// The answer to it, in a form that nothing else has which this program says.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub(crate) struct Answered {
+    pub(crate) struct HookResponse {
         nonce: String,
         /// By what it was judged.
-        hello: Hello,
+        hello: Handshake,
         judged: Judged,
     }
 
@@ -163,7 +163,7 @@ mod linux {
     fn socket() -> Option<PathBuf> {
         let mut hasher = DefaultHasher::new();
         Identity::program()?.hash(&mut hasher);
-        Hello::new()?.variables.hash(&mut hasher);
+        Handshake::new()?.variables.hash(&mut hasher);
         Some(dirs::sockets()?.join(format!("{:016x}.sock", hasher.finish())))
     }
 
@@ -218,13 +218,13 @@ mod linux {
 
     impl Conversation {
         fn judged(mut self, question: &Question) -> Option<Judged> {
-            let hello: Hello = serde_json::from_slice(&self.line()?).ok()?;
+            let hello: Handshake = serde_json::from_slice(&self.line()?).ok()?;
             let host = Peer::of(self.sender?)?;
-            if Some(&hello) != Hello::new().as_ref() || !host.is_a_host() {
+            if Some(&hello) != Handshake::new().as_ref() || !host.is_a_host() {
                 return None;
             }
             // From here on the host is what it says it is, and nobody else knows what it has to answer with.
-            let asked = Asked { nonce: nonce()?, question };
+            let asked = HookRequest { nonce: nonce()?, question };
             let mut line = serde_json::to_vec(&asked).ok()?;
             line.push(b'\n');
             if !self.is_silent() {
@@ -232,7 +232,7 @@ mod linux {
             }
             self.stream.set_write_timeout(Some(self.left()?)).ok()?;
             self.stream.write_all(&line).ok()?;
-            let answer: Answered = serde_json::from_slice(&self.line()?).ok()?;
+            let answer: HookResponse = serde_json::from_slice(&self.line()?).ok()?;
             (answer.nonce == asked.nonce && answer.hello == hello && host.is_a_host()).then_some(answer.judged)
         }
 
@@ -341,7 +341,7 @@ mod linux {
         let _ = std::fs::remove_file(&path);
         // A successor need not wait.
         drop((listener, lock));
-        let end = Instant::now() + LINGER;
+        let end = Instant::now() + DRAIN_TIMEOUT;
         while open.load(Ordering::SeqCst) > 0 && Instant::now() < end {
             std::thread::sleep(POLL_INTERVAL / 50);
         }
@@ -350,10 +350,10 @@ mod linux {
 
     /// Has the installed plugins compiled before a hook waits for that.
     fn warm(open: &Arc<AtomicU64>) {
-        let counted = Counted::new(open);
+        let guard = InFlightGuard::new(open);
         // Where it fails, each hook finds out for itself what is wrong, and says it.
         let _ = std::thread::Builder::new().spawn(move || {
-            let _counted = counted;
+            let _guard = guard;
             if let Err(error) = installed() {
                 tracing::warn!(error, "the installed plugins are not ready");
             }
@@ -373,10 +373,10 @@ mod linux {
                 if open.load(Ordering::SeqCst) >= CONNECTIONS {
                     continue;
                 }
-                let (plugin, counted) = (Arc::clone(plugin), Counted::new(open));
+                let (plugin, guard) = (Arc::clone(plugin), InFlightGuard::new(open));
                 // One that cannot be started drops its count, and the hook judges itself.
                 let _ = std::thread::Builder::new().spawn(move || {
-                    let _counted = counted;
+                    let _guard = guard;
                     if answer(stream, &plugin).is_none() {
                         tracing::debug!("a hook went away without an answer");
                     }
@@ -393,16 +393,16 @@ mod linux {
     }
 
     /// What is under way: one less when it goes, however.
-    struct Counted(Arc<AtomicU64>);
+    struct InFlightGuard(Arc<AtomicU64>);
 
-    impl Counted {
+    impl InFlightGuard {
         fn new(all: &Arc<AtomicU64>) -> Self {
             all.fetch_add(1, Ordering::SeqCst);
-            Counted(Arc::clone(all))
+            InFlightGuard(Arc::clone(all))
         }
     }
 
-    impl Drop for Counted {
+    impl Drop for InFlightGuard {
         fn drop(&mut self) {
             self.0.fetch_sub(1, Ordering::SeqCst);
         }
@@ -416,12 +416,12 @@ mod linux {
         }
         stream.set_read_timeout(Some(ANSWER_TIMEOUT)).ok()?;
         stream.set_write_timeout(Some(ANSWER_TIMEOUT)).ok()?;
-        let mut hello = serde_json::to_vec(&Hello::new()?).ok()?;
+        let mut hello = serde_json::to_vec(&Handshake::new()?).ok()?;
         hello.push(b'\n');
         stream.write_all(&hello).ok()?;
         let mut line = Vec::new();
         BufReader::new(&stream).take(LINE).read_until(b'\n', &mut line).ok()?;
-        let Asked { nonce, question }: Asked<Question> = serde_json::from_slice(&line).ok()?;
+        let HookRequest { nonce, question }: HookRequest<Question> = serde_json::from_slice(&line).ok()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().ok()?;
         let judged: Judged = match runtime.block_on(evaluate_in_process(plugin, &question, None, Life::Connection)) {
             Ok(judged) => judged,
@@ -431,7 +431,7 @@ mod linux {
                 return None;
             }
         };
-        let mut answer = serde_json::to_vec(&Answered { nonce, hello: Hello::new()?, judged }).ok()?;
+        let mut answer = serde_json::to_vec(&HookResponse { nonce, hello: Handshake::new()?, judged }).ok()?;
         answer.push(b'\n');
         stream.write_all(&answer).ok()
     }

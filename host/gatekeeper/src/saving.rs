@@ -23,7 +23,7 @@ use crate::plugins::Plugins;
 use crate::session::{self, SessionState};
 
 /// How long a disk may take over what is to be done within the time that a call waits: looking, and saving.
-const PATIENCE: Duration = Duration::from_secs(3);
+const DISK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Characters of a command in the list of calls.
 const SUMMARY: usize = 200;
@@ -105,7 +105,7 @@ fn length(bytes: u64) -> String {
 }
 
 /// Tells the user that calls cannot be undone, once a session.
-pub(crate) fn told_once(agent: &str, scene: &SessionContext, kept: &SessionState, why: &str) -> Option<String> {
+pub(crate) fn notice_once(agent: &str, scene: &SessionContext, kept: &SessionState, why: &str) -> Option<String> {
     if kept.told_unsaved || !session::keep(agent, scene, |kept| kept.told_unsaved = true) {
         return None;
     }
@@ -204,7 +204,8 @@ async fn withheld(evaluator: &Evaluator, question: &Question, cwd: String, pendi
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, UndoError> + Send + 'static,
 ) -> Result<T, String> {
-    let done = tokio::time::timeout(PATIENCE, apart(work)).await.map_err(|_| "the disk does not answer".to_owned())?;
+    let done =
+        tokio::time::timeout(DISK_TIMEOUT, apart(work)).await.map_err(|_| "the disk does not answer".to_owned())?;
     done.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 

@@ -108,20 +108,20 @@ impl Watch {
         scene: &SessionContext,
         plugins: &Plugins,
         happening: &ObservedEvent<'_>,
-    ) -> Seen {
+    ) -> WatchResult {
         let first = matches!(happening, ObservedEvent::Start(_));
         let end = Instant::now() + if first { START_TIMEOUT } else { OBSERVE_TIMEOUT };
         let lens = async {
             match self {
-                Watch::Plugins => Seen::default(),
-                _ if !happening.may_change_files() => Seen::default(),
+                Watch::Plugins => WatchResult::default(),
+                _ if !happening.may_change_files() => WatchResult::default(),
                 // Nothing can be checked in a folder that is not there.
-                _ if !Path::new(&scene.root).is_dir() => Seen::default(),
+                _ if !Path::new(&scene.root).is_dir() => WatchResult::default(),
                 Watch::Once => match Eye::lens() {
                     Ok(lens) => once(agent, scene, &lens, happening, end).await,
                     Err(error) => {
                         tracing::warn!(%error, "nothing looks at this");
-                        Seen::default()
+                        WatchResult::default()
                     }
                 },
                 Watch::Sessions(sessions) => sessions.lens.saw(agent, scene, happening).await,
@@ -142,7 +142,7 @@ impl Watch {
         plugins: &Plugins,
         happening: &ObservedEvent<'_>,
         end: Instant,
-    ) -> Seen {
+    ) -> WatchResult {
         let loaded = plugins.load().unwrap_or_else(|error| {
             tracing::warn!(error, "no plugin looks at this");
             Vec::new()
@@ -164,7 +164,7 @@ impl Watch {
             Watch::Sessions(sessions) => sessions.plugins(&eyes),
             _ => Vec::new(),
         };
-        let mut seen = Seen::default();
+        let mut seen = WatchResult::default();
         for (at, eye) in eyes.iter().enumerate() {
             let waiting = u32::try_from(eyes.len() - at).unwrap_or(u32::MAX);
             let share = Instant::now() + end.saturating_duration_since(Instant::now()) / waiting;
@@ -194,7 +194,11 @@ async fn analysed(loaded: &[Loaded], whose: SessionRef<'_>, result: &ToolResult)
     }
     let session = scene.session_in(&result.call.cwd);
     let files = dirs::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
-    let reach = gate_builder::granted(files.clone(), None, &gate_builder::peers(loaded, &session, &files, Some(whose)));
+    let reach = gate_builder::granted(
+        files.clone(),
+        None,
+        &gate_builder::extension_registry(loaded, &session, &files, Some(whose)),
+    );
     let analysis = Analysis::new(gate_builder::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");
@@ -274,16 +278,16 @@ impl Eye {
 
 /// What came of a look.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct WatchResult {
     /// For the agent.
     pub(crate) texts: Vec<String>,
     /// For its user: what is wrong with the settings.
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-impl Seen {
+impl WatchResult {
     fn text(text: Option<String>) -> Self {
-        Seen { texts: text.into_iter().collect(), diagnostics: Vec::new() }
+        WatchResult { texts: text.into_iter().collect(), diagnostics: Vec::new() }
     }
 }
 
@@ -314,9 +318,9 @@ fn session(agent: &dyn Dialect, scene: &SessionContext, reason: Option<&str>) ->
 }
 
 /// Starts an observer, and says what is wrong with its settings.
-async fn start(observer: &Observer) -> Seen {
+async fn start(observer: &Observer) -> WatchResult {
     let started = observer.start().await.inspect_err(|error| tracing::warn!(%error, "nothing looks at this session"));
-    Seen { texts: Vec::new(), diagnostics: started.map(|started| started.diagnostics).unwrap_or_default() }
+    WatchResult { texts: Vec::new(), diagnostics: started.map(|started| started.diagnostics).unwrap_or_default() }
 }
 
 /// Tells an observer, and says what it has for the agent.
@@ -367,14 +371,14 @@ async fn once(
     eye: &Eye,
     happening: &ObservedEvent<'_>,
     end: Instant,
-) -> Seen {
+) -> WatchResult {
     let first = matches!(happening, ObservedEvent::Start(_));
     let known = session::load(agent.name(), scene).observer(eye.name());
     let reach = eye.reach(agent, scene, |all| all);
     let observer = Observer::new(eye.plugin.clone(), session(agent, scene, happening.reason()), reach)
         .with_limits(Limits::OBSERVER.with_call(end.saturating_duration_since(Instant::now())))
         .with_state(known.clone().unwrap_or_default());
-    let mut seen = if first { start(&observer).await } else { Seen::text(tell(&observer, happening).await) };
+    let mut seen = if first { start(&observer).await } else { WatchResult::text(tell(&observer, happening).await) };
     let over = matches!(happening, ObservedEvent::Over(_)) || !eye.remembers();
     let kept = over || keep(agent, scene, eye.name(), &observer, known).await;
     if !kept && matches!(happening, ObservedEvent::Turn { .. }) {
@@ -481,7 +485,12 @@ impl Resident {
         self
     }
 
-    async fn saw(&self, agent: &'static dyn Dialect, scene: &SessionContext, happening: &ObservedEvent<'_>) -> Seen {
+    async fn saw(
+        &self,
+        agent: &'static dyn Dialect,
+        scene: &SessionContext,
+        happening: &ObservedEvent<'_>,
+    ) -> WatchResult {
         let live = self.live(agent, scene, happening);
         match happening {
             ObservedEvent::Result { .. } => {
@@ -498,7 +507,7 @@ impl Resident {
                     live.observer.join(&learned).await;
                     live.observer.save().await;
                 });
-                Seen::text(text)
+                WatchResult::text(text)
             }
             ObservedEvent::Start(_) => {
                 let seen = start(&live.observer).await;
@@ -514,7 +523,7 @@ impl Resident {
                     live.observer.save().await;
                 }
                 self.post(&live.outbox).await;
-                Seen::text(text)
+                WatchResult::text(text)
             }
         }
     }

@@ -15,7 +15,7 @@ use toolgate_private::programs::{installed, outermost_repository};
 use crate::GitError;
 
 /// How long git may take to say its version.
-const VERSION: Duration = Duration::from_secs(2);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Most bytes that git may say where not much is expected.
 pub(crate) const LITTLE: usize = 1 << 20;
@@ -27,7 +27,7 @@ pub const MUCH: usize = 256 << 20;
 const COMPLAINT: usize = 2_000;
 
 /// How often it is looked whether git has ended, when it has said all.
-const ENDING: Duration = Duration::from_millis(1);
+const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Configuration that is in force whatever any file says.
 const CONFIGURATION: &[(&str, &str)] = &[
@@ -151,7 +151,7 @@ impl Git {
 
     /// Whether `update-index` puts all content that it is to keep apart into one pack. Older ones make a pack of each.
     pub fn packs_at_once(&self) -> bool {
-        let until = Instant::now() + VERSION;
+        let until = Instant::now() + VERSION_TIMEOUT;
         let call = Call { folder: Path::new("/"), variables: &[], settings: &[], input: vec![], until, most: LITTLE };
         let said = self.run(&["version"], call).and_then(Output::success);
         said.is_ok_and(|said| version(&String::from_utf8_lossy(&said)).is_some_and(|version| version >= (2, 37)))
@@ -285,7 +285,7 @@ impl Running {
             if Instant::now() >= until {
                 return Err(GitError::Late);
             }
-            std::thread::sleep(ENDING);
+            std::thread::sleep(EXIT_POLL_INTERVAL);
         }
     }
 }

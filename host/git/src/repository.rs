@@ -184,7 +184,7 @@ const WHERE: &[&str] = &[
     "--show-toplevel",
 ];
 
-struct Found {
+struct RepositoryInfo {
     format: String,
     common: PathBuf,
     git_dir: PathBuf,
@@ -192,7 +192,7 @@ struct Found {
 }
 
 /// Reads the answer to [`WHERE`]. None if a path in it has several lines, or something is missing.
-fn found(said: &[u8]) -> Option<Found> {
+fn found(said: &[u8]) -> Option<RepositoryInfo> {
     let lines: Vec<&[u8]> = said.strip_suffix(b"\n")?.split(|byte| *byte == b'\n').collect();
     let path = |line: &[u8]| Some(PathBuf::from(OsStr::from_bytes(line))).filter(|path| path.is_absolute());
     let (format, common, git_dir, worktree) = match *lines.as_slice() {
@@ -200,7 +200,7 @@ fn found(said: &[u8]) -> Option<Found> {
         [format, common, git_dir, worktree] => (format, common, git_dir, Some(path(worktree)?)),
         _ => return None,
     };
-    Some(Found {
+    Some(RepositoryInfo {
         format: String::from_utf8(format.to_vec()).ok().filter(|format| format.starts_with("sha"))?,
         common: path(common)?,
         git_dir: path(git_dir)?,

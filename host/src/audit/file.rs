@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, OFlags};
 use serde_json::Value;
 use toolgate_private::{Folder, Others, PrivateError, state_folder, system};
 
-use super::{Audit, KEPT, KIND, Record, SIZE};
+use super::{Audit, KIND, ROTATED_FILES, Record, SIZE};
 
 /// Longest line that is read. Nobody but us writes here; somebody may have.
 const FOREIGN_LINE: u64 = 1 << 20;
@@ -29,7 +29,7 @@ impl AuditFile {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let stem = name.strip_suffix(".jsonl").unwrap_or(&name).to_owned();
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        AuditFile { folder, stem, size: SIZE, kept: KEPT }
+        AuditFile { folder, stem, size: SIZE, kept: ROTATED_FILES }
     }
 
     /// The log in the user's state folder. None if there is no telling where that is.

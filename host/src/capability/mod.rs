@@ -6,8 +6,9 @@
 //! - [`Absent`] has nothing to give: what was granted may still not be there, like a terminal outside of one.
 //! - [`Recording`] writes down every request and hands it on to any other version.
 //! - The real ones are `Local…` types. Here are those that a verdict needs: [`LocalFiles`], by which rule files are found and a
-//!   grant is narrowed to folders, and [`LocalLog`]. That of `extensions` is [`Peers`](crate::Peers). All that run programs,
-//!   hold sockets or set timers are in the crate `toolgate-capabilities`. `message` has none: an agent brings its own.
+//!   grant is narrowed to folders, and [`LocalLog`]. That of `extensions` is
+//!   [`ExtensionRegistry`](crate::ExtensionRegistry). All that run programs, hold sockets or set timers are in the crate
+//!   `toolgate-capabilities`. `message` has none: an agent brings its own.
 
 mod answers;
 mod blocking;

@@ -1,4 +1,4 @@
-//! The trackers and predicates of one component. Those of several are in `peers`.
+//! The trackers and predicates of one component. Those of several are in `extension_registry`.
 
 use super::keeper::{Keeper, kept};
 use crate::Truth;
@@ -13,12 +13,12 @@ use crate::session::{Role, Session};
 ///
 /// ```no_run
 /// # async fn example(plugin: toolgate_host::Plugin, guard: toolgate_host::Plugin) {
-/// use toolgate_host::{Capabilities, Extension, Gate, Peers, Session};
+/// use toolgate_host::{Capabilities, Extension, ExtensionRegistry, Gate, Session};
 ///
 /// let session = Session::in_folder("/home/dev/project");
 /// let kubectl = Extension::new(plugin, session.clone(), Capabilities::denied());
 /// // Rules of this gate may ask it.
-/// let gate = Gate::new(guard, session, Capabilities::denied().extensions(Peers::new(vec![kubectl])));
+/// let gate = Gate::new(guard, session, Capabilities::denied().extensions(ExtensionRegistry::new(vec![kubectl])));
 /// # }
 /// ```
 pub struct Extension(Keeper);

@@ -7,7 +7,7 @@ use crate::capability::Capabilities;
 use crate::error::CallError;
 use crate::failure;
 use crate::hot_swap::HotSwap;
-use crate::instance::Asked;
+use crate::instance::GateQuery;
 use crate::session::{Role, Session};
 use crate::{Judgement, Started, ToolCall, Verdict};
 
@@ -60,7 +60,7 @@ impl Gate {
 
     /// The same, with what else the component knows of the call after it.
     pub async fn judgement(&self, call: &ToolCall) -> Judgement {
-        self.asked(call, Asked::Call).await
+        self.asked(call, GateQuery::Call).await
     }
 
     /// The same for a call that has to be judged by then.
@@ -85,7 +85,7 @@ impl Gate {
 
     /// Judges a request for permission that has to be judged by then. What is asked for cannot be rewritten.
     pub async fn permit_until(&self, call: &ToolCall, end: Instant) -> Verdict {
-        self.until(end, self.asked(call, Asked::Permission)).await.map_or_else(|late| late, |judged| judged.verdict)
+        self.until(end, self.asked(call, GateQuery::Permission)).await.map_or_else(|late| late, |judged| judged.verdict)
     }
 
     /// The error is the verdict on what is too late.
@@ -95,7 +95,7 @@ impl Gate {
         tokio::time::timeout_at(end.into(), judged).await.map_err(late)
     }
 
-    async fn asked(&self, call: &ToolCall, asked: Asked) -> Judgement {
+    async fn asked(&self, call: &ToolCall, asked: GateQuery) -> Judgement {
         let plugin = self.0.slot.name();
         let judged = match self.oversized(call) {
             Some(error) => Err(error),
@@ -103,7 +103,7 @@ impl Gate {
         };
         match judged {
             Ok(Judgement { verdict, memory, changes }) => {
-                let verdict = failure::checked(verdict, plugin, self.1 && asked == Asked::Call);
+                let verdict = failure::checked(verdict, plugin, self.1 && asked == GateQuery::Call);
                 Judgement { verdict, memory, changes }
             }
             Err(error) => Judgement::only(failure::verdict(plugin, &error)),

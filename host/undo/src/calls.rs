@@ -13,11 +13,11 @@ use crate::error::UndoError;
 use crate::files::{self, Survey};
 use crate::git;
 use crate::model::{
-    After, CallRef, Change, ChangeKind, Changes, Entry, GitCommand, History, How, Item, Kind, LeftOut, PathBytes,
-    SCHEMA, SHOWN, Snapshot, State, Touched,
+    After, CallRef, Change, ChangeKind, ChangeStatus, Changes, Entry, GitCommand, History, Item, Kind, LeftOut,
+    PathBytes, SCHEMA, SHOWN, Snapshot, State, Touched,
 };
 use crate::objects::Objects;
-use crate::snapshot::Theirs;
+use crate::snapshot::UserRepository;
 use crate::store::{Hold, Store};
 use crate::{Limits, history, snapshot};
 
@@ -38,7 +38,7 @@ pub struct Pending {
     survey: Survey,
     workspaces: Vec<(snapshot::Pending, Vec<PathBuf>)>,
     /// Repositories that are known already, by the root of their worktree.
-    known: Vec<(PathBuf, Theirs)>,
+    known: Vec<(PathBuf, UserRepository)>,
     repositories: Vec<PathBuf>,
     left_out: Vec<LeftOut>,
     removed: HashSet<PathBuf>,
@@ -245,14 +245,14 @@ impl Calls {
         let states = files::states(&entry.items, &self.limits, until);
         let made = files::made(&entry.items, &self.limits, until);
         let mut changed = changed_items(&entry.items, &states);
-        changed.extend(made.iter().map(|(path, _)| (path.clone(), How::Made)));
+        changed.extend(made.iter().map(|(path, _)| (path.clone(), ChangeStatus::Made)));
         let listed: HashSet<PathBytes> = changed.iter().map(|(path, _)| path.clone()).collect();
         let touched: Vec<_> = entry.snapshots.iter().map(|before| self.touched(store, entry, before, until)).collect();
         for one in touched.iter().flatten().flatten().filter(|one| !listed.contains(&one.path)) {
             let how = match (&one.before, &one.after.kind) {
-                (None, _) => How::Made,
-                (_, Kind::Absent) => How::Removed,
-                _ => How::Changed,
+                (None, _) => ChangeStatus::Made,
+                (_, Kind::Absent) => ChangeStatus::Removed,
+                _ => ChangeStatus::Changed,
             };
             changed.push((one.path.clone(), how));
         }
@@ -308,7 +308,7 @@ fn removed(paths: &[Change]) -> HashSet<PathBuf> {
 struct Beside {
     git: Git,
     root: PathBuf,
-    theirs: Option<Theirs>,
+    theirs: Option<UserRepository>,
     /// What a snapshot does not see, though git may write to it: tracked files that are ignored, those that the last commit has and
     /// the index has not, and those that the index has and that are not there. That nothing is there has to be known of them: a
     /// file that comes back would else seem to be one that was ignored before.
@@ -341,10 +341,10 @@ impl GitWork {
 impl Beside {
     fn of(git: Git, root: PathBuf, work: GitWork, until: Instant) -> Result<Self, UndoError> {
         let GitWork { overwrites, cleans } = work;
-        let theirs = Theirs::of(&git, &root, until)?;
+        let theirs = UserRepository::of(&git, &root, until)?;
         let (mut unseen, mut staged, mut removable) = (Vec::new(), Vec::new(), Vec::new());
         let mut has_submodules = false;
-        if let Some(Theirs { repository, head }) = &theirs {
+        if let Some(UserRepository { repository, head }) = &theirs {
             let ask = |arguments: &[&str]| repository.ask_in(&root, arguments, Vec::new());
             let last = head.as_deref().unwrap_or(repository.empty_tree());
             let lost = |_| Err(GitError::Failed("was not asked".to_owned()));
@@ -649,7 +649,7 @@ fn take_snapshots<'a>(
 /// The repositories of which refs, stash and index are saved.
 struct Repositories<'a> {
     /// Those that were found before, by the root of their worktree.
-    known: &'a [(PathBuf, Theirs)],
+    known: &'a [(PathBuf, UserRepository)],
     /// A folder in each.
     folders: &'a [PathBuf],
     call: &'a CallRef,
@@ -767,11 +767,11 @@ fn summary(id: &str, items: &[Item], removed: &HashSet<PathBuf>, left_out: &[Lef
     saved
 }
 
-fn changed_items(items: &[Item], states: &[State]) -> Vec<(PathBytes, How)> {
+fn changed_items(items: &[Item], states: &[State]) -> Vec<(PathBytes, ChangeStatus)> {
     let pairs = items.iter().zip(states).filter(|(item, now)| !same(&item.before, now));
     // That a folder has other times says nothing of its own.
     let pairs = pairs.filter(|(item, now)| item.before.kind != Kind::Folder || now.kind != Kind::Folder);
-    pairs.map(|(item, now)| (item.path.clone(), How::of(&item.before.kind, &now.kind))).collect()
+    pairs.map(|(item, now)| (item.path.clone(), ChangeStatus::of(&item.before.kind, &now.kind))).collect()
 }
 
 /// Whether nothing was done to a path that anybody has to know of: a file that was written as it was is the same, if its content

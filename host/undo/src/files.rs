@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use crate::Limits;
 use crate::error::{UndoError, grouped, phrase, size};
 use crate::model::{Change, ChangeKind, Item, Kind, LeftOut, PathBytes, State};
-use crate::nofollow::{Found, Look, Place, bounded_attributes, is_plain, listed, look};
+use crate::nofollow::{DirEntryRef, FileInfo, Look, bounded_attributes, is_plain, listed, look};
 use crate::objects::Objects;
 
 /// How many links are followed from one to the next, as by Linux.
@@ -58,7 +58,7 @@ pub struct Looked {
     /// Whether the call removes it.
     pub removed: bool,
     /// What the system knows of it.
-    found: Option<Found>,
+    found: Option<FileInfo>,
     /// What becomes of its content.
     content: Content,
 }
@@ -101,8 +101,8 @@ pub fn survey_paths(paths: &[&Path], limits: &Limits, until: Instant) -> Survey 
 }
 
 /// What is at a path to which no link leads. A path on whose way there is no folder has nothing.
-fn find(path: &Path) -> Result<Option<Found>, Errno> {
-    match Place::open(path).and_then(|place| place.found()) {
+fn find(path: &Path) -> Result<Option<FileInfo>, Errno> {
+    match DirEntryRef::open(path).and_then(|place| place.found()) {
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         found => found,
     }
@@ -206,7 +206,7 @@ impl<'a> Surveyor<'a> {
     }
 
     /// Notes what is at a path. False if it was not, as there are too many.
-    fn record(&mut self, path: &Path, found: Option<Found>, removed: bool) -> bool {
+    fn record(&mut self, path: &Path, found: Option<FileInfo>, removed: bool) -> bool {
         if let Some(index) = self.at.get(path) {
             self.looked[*index].removed |= removed;
             return true;
@@ -222,7 +222,7 @@ impl<'a> Surveyor<'a> {
                 return true;
             }
         };
-        let content = found.filter(Found::is_file).map_or(Content::None, |found| self.content(found.length));
+        let content = found.filter(FileInfo::is_file).map_or(Content::None, |found| self.content(found.length));
         self.at.insert(path.to_path_buf(), self.looked.len());
         self.looked.push(Looked { path: path.into(), state, listed: false, removed, found, content });
         true
@@ -307,12 +307,12 @@ fn parent(path: &Path) -> PathBuf {
 }
 
 /// What a path is of which the system knows this, without reading it.
-fn state_of(path: &Path, found: Option<Found>) -> Result<State, Errno> {
+fn state_of(path: &Path, found: Option<FileInfo>) -> Result<State, Errno> {
     let Some(found) = found else { return Ok(State::ABSENT) };
     Ok(found.state(match found.kind {
         FileType::RegularFile => Kind::File { length: found.length, content: None },
         FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Link { target: PathBytes(Place::open(path)?.target()?) },
+        FileType::Symlink => Kind::Link { target: PathBytes(DirEntryRef::open(path)?.target()?) },
         _ => Kind::Special,
     }))
 }
@@ -442,7 +442,7 @@ impl Capturer<'_> {
     }
 
     fn folder(&self, mut item: Item, looked: &Looked) -> Captured {
-        let opened = Place::open(item.path.as_path()).and_then(|place| place.folder());
+        let opened = DirEntryRef::open(item.path.as_path()).and_then(|place| place.folder());
         let (why, counted) = match opened {
             Ok((file, found)) if Some(found.inode) == looked.found.map(|found| found.inode) => {
                 let attributes = bounded_attributes(&file);
@@ -484,9 +484,9 @@ impl Capturer<'_> {
     }
 
     /// None if it changed while it was read, twice.
-    fn content(&self, path: &Path, expected: Option<&Found>) -> Result<Option<State>, UndoError> {
+    fn content(&self, path: &Path, expected: Option<&FileInfo>) -> Result<Option<State>, UndoError> {
         let unread = |error: Errno| UndoError::Unread(error.into());
-        let place = Place::open(path).map_err(unread)?;
+        let place = DirEntryRef::open(path).map_err(unread)?;
         let (mut file, mut before) = place.file(OFlags::RDONLY).map_err(unread)?;
         if expected.is_none_or(|expected| expected.inode != before.inode) {
             return Ok(None);
@@ -496,7 +496,7 @@ impl Capturer<'_> {
             let (digest, length) = self.objects.put_file_until(&file, self.limits.file, Some(self.until))?;
             let attributes =
                 bounded_attributes(&file).ok_or_else(|| UndoError::Unread(io::Error::other(ATTRIBUTES)))?;
-            let after = Found::of(&file).map_err(unread)?;
+            let after = FileInfo::of(&file).map_err(unread)?;
             if after.is_still(&before) && after.changed == before.changed && length == after.length {
                 let state = after.state(Kind::File { length, content: Some(digest) });
                 return Ok(Some(State { attributes, ..state }));

@@ -360,7 +360,7 @@ pub struct After {
     pub touched: Vec<Option<Vec<Touched>>>,
     /// What the call changed, for a list: the first [`SHOWN`] paths.
     #[serde(default)]
-    pub changed: Vec<(PathBytes, How)>,
+    pub changed: Vec<(PathBytes, ChangeStatus)>,
     /// How many paths it changed.
     #[serde(default)]
     pub count: u64,
@@ -396,7 +396,7 @@ pub const SHOWN: usize = 200;
 /// What a call did to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum How {
+pub enum ChangeStatus {
     /// It was not there before.
     Made,
     /// It was there before, and is now.
@@ -405,22 +405,22 @@ pub enum How {
     Removed,
 }
 
-impl How {
+impl ChangeStatus {
     /// What was done to a path, if anything.
     pub fn of(before: &Kind, after: &Kind) -> Self {
         match (before, after) {
-            (Kind::Absent, _) => How::Made,
-            (_, Kind::Absent) => How::Removed,
-            _ => How::Changed,
+            (Kind::Absent, _) => ChangeStatus::Made,
+            (_, Kind::Absent) => ChangeStatus::Removed,
+            _ => ChangeStatus::Changed,
         }
     }
 
     /// The letter that git has for it.
     pub fn letter(self) -> char {
         match self {
-            How::Made => 'A',
-            How::Changed => 'M',
-            How::Removed => 'D',
+            ChangeStatus::Made => 'A',
+            ChangeStatus::Changed => 'M',
+            ChangeStatus::Removed => 'D',
         }
     }
 }

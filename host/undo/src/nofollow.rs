@@ -42,7 +42,7 @@ const QUIETLY: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::N
 
 /// What the system knows of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FileInfo {
     pub(crate) kind: FileType,
     pub(crate) mode: u32,
     pub(crate) length: u64,
@@ -59,9 +59,9 @@ fn number<T: Into<i128>, N: TryFrom<i128> + Default>(value: T) -> N {
     N::try_from(value.into()).unwrap_or_default()
 }
 
-impl From<Stat> for Found {
+impl From<Stat> for FileInfo {
     fn from(stat: Stat) -> Self {
-        Found {
+        FileInfo {
             kind: FileType::from_raw_mode(stat.st_mode),
             mode: number(Mode::from_raw_mode(stat.st_mode).as_raw_mode()),
             length: number(stat.st_size),
@@ -75,10 +75,10 @@ impl From<Stat> for Found {
     }
 }
 
-impl Found {
+impl FileInfo {
     /// What an open file is.
     pub(crate) fn of(file: &File) -> At<Self> {
-        rustix::fs::fstat(file).map(Found::from)
+        rustix::fs::fstat(file).map(FileInfo::from)
     }
 
     /// Whether it is a folder.
@@ -93,7 +93,7 @@ impl Found {
 
     /// Whether it is the same file, and as far as its times and length tell nobody changed what is in it. What is in a folder may
     /// have changed.
-    pub(crate) fn is_still(&self, other: &Found) -> bool {
+    pub(crate) fn is_still(&self, other: &FileInfo) -> bool {
         let same = self.kind == other.kind && self.inode == other.inode;
         same && (self.is_folder() || (self.length, self.modified) == (other.length, other.modified))
     }
@@ -153,7 +153,7 @@ fn step(at: &OwnedFd, name: &OsStr, flags: OFlags) -> At<OwnedFd> {
     rustix::fs::openat(at, name, flags, Mode::empty()).map_err(|error| {
         let link = || {
             rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW)
-                .is_ok_and(|stat| Found::from(stat).kind == FileType::Symlink)
+                .is_ok_and(|stat| FileInfo::from(stat).kind == FileType::Symlink)
         };
         if error == Errno::NOTDIR && link() { Errno::LOOP } else { error }
     })
@@ -167,7 +167,7 @@ fn normal(path: &Path) -> impl Iterator<Item = &OsStr> {
 }
 
 /// The names in a folder and what they are, sorted; at most so many, and whether those are all.
-pub(crate) fn listed(path: &Path, most: usize) -> At<(Vec<(OsString, Found)>, bool)> {
+pub(crate) fn listed(path: &Path, most: usize) -> At<(Vec<(OsString, FileInfo)>, bool)> {
     let fd = folder(path, LIST)?;
     let (mut names, mut all) = (Vec::new(), true);
     for entry in Dir::read_from(&fd)? {
@@ -185,7 +185,7 @@ pub(crate) fn listed(path: &Path, most: usize) -> At<(Vec<(OsString, Found)>, bo
     let mut found = Vec::with_capacity(names.len());
     for name in names {
         match rustix::fs::statat(&fd, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => found.push((name, Found::from(stat))),
+            Ok(stat) => found.push((name, FileInfo::from(stat))),
             // It is gone meanwhile.
             Err(Errno::NOENT) => {}
             Err(error) => return Err(error),
@@ -196,23 +196,23 @@ pub(crate) fn listed(path: &Path, most: usize) -> At<(Vec<(OsString, Found)>, bo
 
 /// A name in a folder that is open.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct DirEntryRef {
     folder: OwnedFd,
     name: OsString,
 }
 
-impl Place {
+impl DirEntryRef {
     /// The place that a path leads to. There need not be anything.
     pub(crate) fn open(path: &Path) -> At<Self> {
         match (path.parent(), path.file_name()) {
-            (Some(parent), Some(name)) => Ok(Place { folder: folder(parent, WAY)?, name: name.to_owned() }),
-            _ => Ok(Place { folder: folder(path, WAY)?, name: ".".into() }),
+            (Some(parent), Some(name)) => Ok(DirEntryRef { folder: folder(parent, WAY)?, name: name.to_owned() }),
+            _ => Ok(DirEntryRef { folder: folder(path, WAY)?, name: ".".into() }),
         }
     }
 
     /// The same; folders on the way that are missing are made.
     pub(crate) fn make(path: &Path) -> At<Self> {
-        match Place::open(path) {
+        match DirEntryRef::open(path) {
             Err(Errno::NOENT) => {}
             opened => return opened,
         }
@@ -228,7 +228,7 @@ impl Place {
             }
             at = step(&at, name, WAY)?;
         }
-        Ok(Place { folder: at, name: name.to_owned() })
+        Ok(DirEntryRef { folder: at, name: name.to_owned() })
     }
 
     /// The last name of its path.
@@ -238,11 +238,11 @@ impl Place {
 
     /// Another name in the same folder.
     pub(crate) fn beside(&self, name: &str) -> At<Self> {
-        Ok(Place { folder: rustix::io::fcntl_dupfd_cloexec(&self.folder, 0)?, name: name.into() })
+        Ok(DirEntryRef { folder: rustix::io::fcntl_dupfd_cloexec(&self.folder, 0)?, name: name.into() })
     }
 
     /// What is there.
-    pub(crate) fn found(&self) -> At<Option<Found>> {
+    pub(crate) fn found(&self) -> At<Option<FileInfo>> {
         match rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat.into())),
             Err(Errno::NOENT) => Ok(None),
@@ -251,7 +251,7 @@ impl Place {
     }
 
     /// Opens the regular file that is there, with [`OFlags::RDONLY`] or others.
-    pub(crate) fn file(&self, flags: OFlags) -> At<(File, Found)> {
+    pub(crate) fn file(&self, flags: OFlags) -> At<(File, FileInfo)> {
         // To open a device may do something by itself.
         match self.found()? {
             None => return Err(Errno::NOENT),
@@ -259,14 +259,14 @@ impl Place {
             Some(_) => {}
         }
         let file: File = rustix::fs::openat(&self.folder, &self.name, flags | QUIETLY, Mode::empty())?.into();
-        let found = Found::of(&file)?;
+        let found = FileInfo::of(&file)?;
         if found.is_file() { Ok((file, found)) } else { Err(Errno::INVAL) }
     }
 
     /// Opens the folder that is there.
-    pub(crate) fn folder(&self) -> At<(File, Found)> {
+    pub(crate) fn folder(&self) -> At<(File, FileInfo)> {
         let file: File = rustix::fs::openat(&self.folder, &self.name, LIST, Mode::empty())?.into();
-        let found = Found::of(&file)?;
+        let found = FileInfo::of(&file)?;
         Ok((file, found))
     }
 
@@ -299,7 +299,7 @@ impl Place {
     }
 
     /// Gives what is there another name in the same folder, in the place of what has that already.
-    pub(crate) fn rename(&self, to: &Place) -> At<()> {
+    pub(crate) fn rename(&self, to: &DirEntryRef) -> At<()> {
         rustix::fs::renameat(&self.folder, &self.name, &to.folder, &to.name)
     }
 
@@ -312,7 +312,7 @@ impl Place {
     }
 
     /// Sets the mode of the file or folder that is there, if it still is this one.
-    pub(crate) fn set_mode(&self, expected: &Found, mode: u32) -> At<()> {
+    pub(crate) fn set_mode(&self, expected: &FileInfo, mode: u32) -> At<()> {
         let opened = if expected.is_folder() { self.folder() } else { self.file(OFlags::RDONLY) };
         match opened {
             Ok((_, found)) if found.inode != expected.inode => Err(Errno::STALE),
@@ -324,11 +324,11 @@ impl Place {
     }
 
     #[cfg(target_os = "linux")]
-    fn set_mode_unread(&self, expected: &Found, mode: u32) -> At<()> {
+    fn set_mode_unread(&self, expected: &FileInfo, mode: u32) -> At<()> {
         use std::os::fd::AsRawFd as _;
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file: File = rustix::fs::openat(&self.folder, &self.name, flags, Mode::empty())?.into();
-        let found = Found::of(&file)?;
+        let found = FileInfo::of(&file)?;
         if found.inode != expected.inode || found.kind != expected.kind {
             return Err(Errno::STALE);
         }
@@ -338,7 +338,7 @@ impl Place {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn set_mode_unread(&self, _: &Found, mode: u32) -> At<()> {
+    fn set_mode_unread(&self, _: &FileInfo, mode: u32) -> At<()> {
         let mode = Mode::from_bits_truncate(number(i128::from(mode)));
         rustix::fs::chmodat(&self.folder, &self.name, mode, AtFlags::SYMLINK_NOFOLLOW)
     }
@@ -346,14 +346,14 @@ impl Place {
 
 /// What is at a path, and what the system knows of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct PathState {
     pub(crate) state: State,
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<FileInfo>,
 }
 
-impl Seen {
+impl PathState {
     /// Nothing.
-    pub(crate) const ABSENT: Seen = Seen { state: State::ABSENT, found: None };
+    pub(crate) const ABSENT: PathState = PathState { state: State::ABSENT, found: None };
 }
 
 /// How the content of a file is looked at.
@@ -369,13 +369,13 @@ pub(crate) struct Look<'a> {
 ///
 /// # Errors
 /// If the way there leads through a link or something else than folders, or may not be passed.
-pub(crate) fn look(path: &Path, how: Look<'_>) -> At<Seen> {
-    let place = match Place::open(path) {
-        Err(Errno::NOENT) => return Ok(Seen::ABSENT),
+pub(crate) fn look(path: &Path, how: Look<'_>) -> At<PathState> {
+    let place = match DirEntryRef::open(path) {
+        Err(Errno::NOENT) => return Ok(PathState::ABSENT),
         place => place?,
     };
-    let Some(found) = place.found()? else { return Ok(Seen::ABSENT) };
-    let bare = |kind| Seen { state: found.state(kind), found: Some(found) };
+    let Some(found) = place.found()? else { return Ok(PathState::ABSENT) };
+    let bare = |kind| PathState { state: found.state(kind), found: Some(found) };
     Ok(match found.kind {
         FileType::RegularFile => return look_at_file(&place, found, how),
         FileType::Directory => {
@@ -390,7 +390,7 @@ pub(crate) fn look(path: &Path, how: Look<'_>) -> At<Seen> {
     })
 }
 
-fn look_at_file(place: &Place, found: Found, how: Look<'_>) -> At<Seen> {
+fn look_at_file(place: &DirEntryRef, found: FileInfo, how: Look<'_>) -> At<PathState> {
     let (file, found) = match place.file(OFlags::RDONLY) {
         Ok((file, found)) => (Some(file), found),
         Err(Errno::ACCESS | Errno::PERM) => (None, found),
@@ -400,7 +400,7 @@ fn look_at_file(place: &Place, found: Found, how: Look<'_>) -> At<Seen> {
     let content = read.and_then(|file| digest(file, found.length, how.until).ok().flatten());
     let mut state = found.state(Kind::File { length: found.length, content });
     state.attributes = file.as_ref().map(attributes).unwrap_or_default();
-    Ok(Seen { state, found: Some(found) })
+    Ok(PathState { state, found: Some(found) })
 }
 
 /// The sha256 of a file's content. None if it is longer than it was, or there is no time left.

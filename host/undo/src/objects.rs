@@ -35,7 +35,7 @@ const COMPRESSED: usize = 4 << 10;
 const SHARED: u64 = 1 << 20;
 
 /// How long an object is relied upon without being looked into again.
-const FRESH: Duration = Duration::from_secs(30 * 60);
+const VERIFIED_MAX_AGE: Duration = Duration::from_secs(30 * 60);
 
 /// The content is as it is.
 const RAW: u8 = 0;
@@ -398,7 +398,7 @@ fn is_fresh(modified: i64) -> bool {
     let up = u64::try_from(rustix::time::clock_gettime(clock).tv_sec).unwrap_or_default();
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let age = u64::try_from(modified).ok().and_then(|modified| now.checked_sub(modified));
-    age.is_some_and(|age| age < FRESH.as_secs().min(up))
+    age.is_some_and(|age| age < VERIFIED_MAX_AGE.as_secs().min(up))
 }
 
 /// How a content is kept.
@@ -676,7 +676,7 @@ mod tests {
             assert!(objects.read(&digest, u64::MAX).is_err(), "{name}");
             assert!(objects.check(&digest).is_err(), "{name}");
             if !path.is_symlink() {
-                age(&path, 2 * FRESH.as_secs());
+                age(&path, 2 * VERIFIED_MAX_AGE.as_secs());
             }
             assert_eq!(objects.put(&content).expect("put"), digest, "{name}");
             assert_eq!(objects.read(&digest, u64::MAX).expect("read"), content, "{name}");

@@ -21,7 +21,7 @@ use rustix::io::Errno;
 
 use crate::error::phrase;
 use crate::model::{Item, Kind, PathBytes, State};
-use crate::nofollow::{Look, Place, Seen, listed, look, users};
+use crate::nofollow::{DirEntryRef, Look, PathState, listed, look, users};
 use crate::objects::Objects;
 
 pub use apply::Failure;
@@ -109,7 +109,7 @@ pub struct Step {
     pub now: State,
     /// What is done.
     pub action: Action,
-    seen: Seen,
+    seen: PathState,
 }
 
 /// A path that is left alone.
@@ -161,7 +161,7 @@ impl Planner {
     fn add(&mut self, mut target: Target) {
         let above = || target.path.as_path().ancestors().skip(1);
         let seen = match above().any(|folder| self.replaced.contains(folder)) {
-            true => Ok(Seen::ABSENT),
+            true => Ok(PathState::ABSENT),
             false => seen(&target),
         };
         if matches!(seen, Err(Errno::ACCESS)) && above().any(|folder| self.opened.contains(folder)) {
@@ -236,7 +236,7 @@ fn tightened(want: &State, now: &State, known: Known) -> State {
 }
 
 /// What is there now. Content is read only if it can be what is wanted or expected.
-fn seen(target: &Target) -> Result<Seen, Errno> {
+fn seen(target: &Target) -> Result<PathState, Errno> {
     let of = |state: &State| match state.kind {
         Kind::File { length, .. } => Some(length),
         _ => None,
@@ -245,7 +245,7 @@ fn seen(target: &Target) -> Result<Seen, Errno> {
     let seen = look(target.path.as_path(), Look { reads: &|length| lengths.contains(&Some(length)), until: None });
     match seen {
         // What is to be gone is gone if there is not even a folder for it.
-        Err(Errno::NOTDIR) if target.want.is_absent() => Ok(Seen::ABSENT),
+        Err(Errno::NOTDIR) if target.want.is_absent() => Ok(PathState::ABSENT),
         seen => seen,
     }
 }
@@ -376,7 +376,7 @@ impl Step {
 
 /// The text that is there and the one that is wanted, to compare them. None if one of them is no text or is long.
 pub fn texts(target: &Target, objects: &Objects) -> Option<(String, String)> {
-    let now = match Place::open(target.path.as_path()).and_then(|place| place.file(rustix::fs::OFlags::RDONLY)) {
+    let now = match DirEntryRef::open(target.path.as_path()).and_then(|place| place.file(rustix::fs::OFlags::RDONLY)) {
         Ok((file, _)) => toolgate_private::read_at_most(&file, TEXT).ok()?,
         Err(Errno::NOENT) => Vec::new(),
         Err(_) => return None,

@@ -119,22 +119,22 @@ const MANY: usize = 64;
 const BLOBS: usize = 1 << 30;
 
 /// How often it is looked whether it is our turn.
-const POLL: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long what no entry speaks of is kept: the entry may be about to be written.
-const YOUNG: Duration = Duration::from_secs(3_600);
+const UNREFERENCED_RETENTION: Duration = Duration::from_secs(3_600);
 
 /// How many objects in files of their own, and how many packs, are too many.
 const LOOSE: usize = 4_000;
 const PACKS: usize = 20;
 
 /// The oldest that the clock of a file system may be behind the system's.
-const SLACK: Duration = Duration::from_millis(20);
+const CLOCK_SKEW_TOLERANCE: Duration = Duration::from_millis(20);
 
 /// A snapshot that is about to be made. While it is there, nobody else makes one of the same root.
 #[derive(Debug)]
 pub struct Pending {
-    own: Own,
+    own: ShadowRepository,
     _turn: File,
     /// Paths relative to the root, as git says them.
     read: Vec<Vec<u8>>,
@@ -147,22 +147,22 @@ pub struct Pending {
 
 /// The user's repository whose worktree a root is.
 #[derive(Clone, Debug)]
-pub struct Theirs {
+pub struct UserRepository {
     /// The repository.
     pub repository: Repository,
     /// The tree of its last commit; none if there is no commit yet.
     pub head: Option<String>,
 }
 
-impl Theirs {
+impl UserRepository {
     /// The repository that a root is in; none if it is in none.
     ///
     /// # Errors
     /// If git refuses it.
-    pub fn of(git: &Git, root: &Path, until: Instant) -> Result<Option<Theirs>, UndoError> {
+    pub fn of(git: &Git, root: &Path, until: Instant) -> Result<Option<UserRepository>, UndoError> {
         let Some(repository) = Repository::of(git, root, until)? else { return Ok(None) };
         let head = head_tree(&repository)?;
-        Ok(Some(Theirs { repository, head }))
+        Ok(Some(UserRepository { repository, head }))
     }
 }
 
@@ -173,7 +173,7 @@ impl Theirs {
 /// repository; or if it takes too long. What was found out by then makes the next time shorter.
 pub fn survey(
     git: &Git,
-    theirs: Option<&Theirs>,
+    theirs: Option<&UserRepository>,
     store_folder: &Path,
     root: &Path,
     limits: &Limits,
@@ -187,12 +187,12 @@ pub fn survey(
         return Err(UndoError::Git(format!("{} is not the root of its worktree", root.display())));
     }
     let format = theirs.map_or("sha1", |theirs| &theirs.format);
-    let (own, turn) = Own::prepare(git, store_folder, &root, format, until)?;
+    let (own, turn) = ShadowRepository::prepare(git, store_folder, &root, format, until)?;
     let own = own.adjust(theirs)?;
     if let Some(theirs) = theirs.filter(|_| !own.index.exists()) {
         own.seed(theirs)?;
     }
-    let found = Found::sort(&root, own.changed()?, limits);
+    let found = ChangedPaths::sort(&root, own.changed()?, limits);
     within(&found, theirs, limits)?;
     let read: Vec<Vec<u8>> = found.read.into_iter().map(|(path, _)| path).collect();
     let held = match theirs {
@@ -220,7 +220,7 @@ impl Pending {
     /// If something cannot be read, or if it takes too long. What was read by then need not be read again.
     pub fn take(self, withheld: Option<&[bool]>, until: Instant) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
         let Pending { own, _turn, read, held, gone, mut left_out, head } = self;
-        let own = Own { until, ..own };
+        let own = ShadowRepository { until, ..own };
         let root = PathBytes(own.root.clone());
         let unchanged = read.is_empty() && gone.is_empty();
         if let Some(Last { tree, modes }) = own.last(head.as_deref()).filter(|_| unchanged) {
@@ -293,7 +293,7 @@ const RACY_MODES: &str = "racy.modes";
 
 /// What changed paths are.
 #[derive(Debug, Default)]
-struct Found {
+struct ChangedPaths {
     /// To be read, with their lengths.
     read: Vec<(Vec<u8>, u64)>,
     /// Not to be in the index.
@@ -301,9 +301,9 @@ struct Found {
     left_out: Vec<LeftOut>,
 }
 
-impl Found {
-    fn sort(root: &Path, changed: Vec<Vec<u8>>, limits: &Limits) -> Found {
-        let (mut found, mut ways) = (Found::default(), Ways { root, known: HashMap::new() });
+impl ChangedPaths {
+    fn sort(root: &Path, changed: Vec<Vec<u8>>, limits: &Limits) -> ChangedPaths {
+        let (mut found, mut ways) = (ChangedPaths::default(), Ways { root, known: HashMap::new() });
         for path in changed {
             let absolute = root.join(OsStr::from_bytes(&path));
             let why = match absolute.symlink_metadata() {
@@ -372,7 +372,7 @@ impl Ways<'_> {
 }
 
 /// Whether what git does not track already is within the limits. What it tracks was small enough for git.
-fn within(found: &Found, theirs: Option<&Repository>, limits: &Limits) -> Result<(), UndoError> {
+fn within(found: &ChangedPaths, theirs: Option<&Repository>, limits: &Limits) -> Result<(), UndoError> {
     let most = if theirs.is_some() { limits.paths } else { limits.untracked_files };
     let fits = |count: usize, bytes: u64| count <= most && bytes <= limits.call;
     let bytes = |read: &mut dyn Iterator<Item = u64>| read.fold(0, u64::saturating_add);
@@ -421,7 +421,7 @@ enum Borrowed {
 
 /// A git folder of our own.
 #[derive(Debug)]
-struct Own {
+struct ShadowRepository {
     git: Git,
     folder: PathBuf,
     root: PathBuf,
@@ -448,7 +448,7 @@ fn format_of(id: &str) -> &'static str {
     if id.len() == 64 { "sha256" } else { "sha1" }
 }
 
-impl Own {
+impl ShadowRepository {
     /// The git folder of a snapshot, as it is.
     fn of(git: &Git, store_folder: &Path, snapshot: &Snapshot, until: Instant) -> Result<Self, UndoError> {
         if !is_id(&snapshot.tree) {
@@ -456,17 +456,24 @@ impl Own {
         }
         let root = snapshot.root.as_path();
         let folder = gits(store_folder).join(name(root, format_of(&snapshot.tree)));
-        Ok(Own::at(git, folder, until).with_root(root))
+        Ok(ShadowRepository::at(git, folder, until).with_root(root))
     }
 
     fn at(git: &Git, folder: PathBuf, until: Instant) -> Self {
         let borrowed = std::fs::read(folder.join("borrowed")).unwrap_or_default();
         let borrowed = parts(&borrowed).map(|path| PathBuf::from(OsStr::from_bytes(path))).collect();
-        Own { git: git.clone(), root: folder.clone(), index: folder.join("index"), folder, borrowed, until }
+        ShadowRepository {
+            git: git.clone(),
+            root: folder.clone(),
+            index: folder.join("index"),
+            folder,
+            borrowed,
+            until,
+        }
     }
 
     fn with_root(self, root: &Path) -> Self {
-        Own { root: root.to_path_buf(), ..self }
+        ShadowRepository { root: root.to_path_buf(), ..self }
     }
 
     /// Makes sure that the git folder of a root is there, and waits for our turn in it.
@@ -491,7 +498,7 @@ impl Own {
             "sha1" => (0, String::new()),
             other => (1, format!("[extensions]\n\tobjectFormat = {other}\n")),
         };
-        let own = Own::at(git, folder, until).with_root(root);
+        let own = ShadowRepository::at(git, folder, until).with_root(root);
         own.put("HEAD", b"ref: refs/heads/none\n")?;
         let head = format!("[core]\n\trepositoryFormatVersion = {version}\n");
         own.put("config", [&head, CONFIGURATION, &extension].concat().as_bytes())?;
@@ -633,7 +640,7 @@ impl Own {
         if self.index.exists() && !copy_index(&self.index, &index) {
             return Err(UndoError::Git("the index of the snapshot cannot be copied".to_owned()));
         }
-        Ok(Own { index, ..self })
+        Ok(ShadowRepository { index, ..self })
     }
 
     /// Writes the index as a tree, and sees to it that all of it that the last commit does not hold is in our own
@@ -701,7 +708,7 @@ impl Own {
         self.modes(&name)
     }
 
-    /// Paths whose mode git would take for unchanged, as with [`Own::racy`]; these need not have been read.
+    /// Paths whose mode git would take for unchanged, as with [`ShadowRepository::racy`]; these need not have been read.
     fn racy_modes(&self) -> Vec<Vec<u8>> {
         let racy = std::fs::read(self.at_path(RACY_MODES)).unwrap_or_default();
         parts(&racy).map(<[u8]>::to_vec).collect()
@@ -913,7 +920,7 @@ fn turn(folder: &Folder, until: Instant) -> Result<File, UndoError> {
         if Instant::now() >= until {
             return Err(UndoError::Late);
         }
-        std::thread::sleep(POLL);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -946,13 +953,13 @@ pub fn changed_since(
     limits: &Limits,
     until: Instant,
 ) -> Result<Vec<Changed>, UndoError> {
-    let own = Own::of(git, store_folder, before, until)?;
+    let own = ShadowRepository::of(git, store_folder, before, until)?;
     let ours = Folder::open(&own.folder)?;
     let _turn = turn(&ours.ok_or_else(|| UndoError::Git("the snapshot is not there any more".to_owned()))?, until)?;
     let taken = own.at_path("refs/snapshots").join(&before.tree);
     let taken =
         taken.metadata().and_then(|named| named.modified()).map_err(|error| UndoError::system(&taken, error))?;
-    let found = Found::sort(&own.root, own.changed()?, limits);
+    let found = ChangedPaths::sort(&own.root, own.changed()?, limits);
     let racy: HashSet<Vec<u8>> = own.racy().into_iter().collect();
     let own = own.apart()?;
     let modes = before.modes.as_deref().and_then(|name| own.modes(name));
@@ -1002,7 +1009,7 @@ fn is_touched(path: &Path, since: SystemTime) -> bool {
     };
     let seconds = Duration::from_secs(u64::try_from(there.ctime()).unwrap_or_default());
     let rest = Duration::from_nanos(u64::try_from(there.ctime_nsec()).unwrap_or_default());
-    SystemTime::UNIX_EPOCH + seconds + rest + SLACK >= since
+    SystemTime::UNIX_EPOCH + seconds + rest + CLOCK_SKEW_TOLERANCE >= since
 }
 
 /// The content of blobs of a root's snapshots, in the same order; none of those that are not there any more.
@@ -1023,7 +1030,7 @@ pub fn blobs(
         return Err(UndoError::Git(format!("{odd:?} is not an object")));
     }
     let snapshot = Snapshot { root: root.into(), tree: first.clone(), modes: None };
-    let own = Own::of(git, store_folder, &snapshot, until)?;
+    let own = ShadowRepository::of(git, store_folder, &snapshot, until)?;
     let sizes = ["cat-file", "--batch-check=%(objecttype) %(objectsize)", "--buffer"];
     let input = || ids.join("\n").into_bytes();
     let sizes = own.ask(&sizes, input(), Borrowed::Too)?;
@@ -1069,12 +1076,12 @@ pub fn tidy(git: &Git, store_folder: &Path, live: &[Snapshot], until: Instant) -
     };
     for folder in listed.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         let live = folder.file_name().to_str().and_then(|name| names.remove(name)).unwrap_or_default();
-        tidy_one(&Own::at(git, folder.path(), until), &live)?;
+        tidy_one(&ShadowRepository::at(git, folder.path(), until), &live)?;
     }
     Ok(())
 }
 
-fn tidy_one(own: &Own, live: &HashSet<&str>) -> Result<(), UndoError> {
+fn tidy_one(own: &ShadowRepository, live: &HashSet<&str>) -> Result<(), UndoError> {
     let Some(ours) = Folder::open(&own.folder)? else {
         return Ok(());
     };
@@ -1106,10 +1113,10 @@ fn tidy_one(own: &Own, live: &HashSet<&str>) -> Result<(), UndoError> {
 
 fn is_young(modified: SystemTime) -> bool {
     // A time in the future is that of a clock that was set back.
-    modified.elapsed().map_or(true, |age| age < YOUNG)
+    modified.elapsed().map_or(true, |age| age < UNREFERENCED_RETENTION)
 }
 
-impl Own {
+impl ShadowRepository {
     /// Whether there are too many objects in files of their own, or too many packs.
     fn is_scattered(&self) -> bool {
         let count = |folder: &Path| std::fs::read_dir(folder).map_or(0, Iterator::count);
@@ -1157,7 +1164,7 @@ mod tests {
 
     /// The survey of a root, whose repository is looked for.
     fn survey(git: &Git, store: &Path, root: &Path, limits: &Limits, until: Instant) -> Result<Pending, UndoError> {
-        survey_with(git, Theirs::of(git, root, until)?.as_ref(), store, root, limits, until)
+        survey_with(git, UserRepository::of(git, root, until)?.as_ref(), store, root, limits, until)
     }
 
     /// A scratch folder with a repository `repo` and a store.
@@ -1204,8 +1211,8 @@ mod tests {
             names
         }
 
-        fn own(&self, snapshot: &Snapshot) -> Own {
-            Own::of(&git(), &self.store, snapshot, soon()).expect("our folder")
+        fn own(&self, snapshot: &Snapshot) -> ShadowRepository {
+            ShadowRepository::of(&git(), &self.store, snapshot, soon()).expect("our folder")
         }
 
         /// A snapshot of which nothing is withheld.
@@ -1457,7 +1464,7 @@ mod tests {
         let (snapshot, left_out) = pending.take(Some(&[]), soon()).expect("a snapshot");
         assert_eq!(left_out.len(), 1);
         assert!(!scratch.contents(&snapshot).contains_key(Path::new("secret")));
-        std::thread::sleep(2 * SLACK);
+        std::thread::sleep(2 * CLOCK_SKEW_TOLERANCE);
         let (snapshot, _) =
             (scratch.survey().expect("a survey").take(Some(&[]), soon()).expect("a snapshot"), snapshot).0;
         assert_eq!(scratch.changed(&snapshot), [""; 0], "it was not touched");
@@ -1502,7 +1509,7 @@ mod tests {
             write(&scratch.root.join(".git/info/exclude"), "/excluded\n");
             let (snapshot, _) = scratch.take();
             // Longer than what a file system's clock may be behind.
-            std::thread::sleep(2 * SLACK);
+            std::thread::sleep(2 * CLOCK_SKEW_TOLERANCE);
             let mut shell = std::process::Command::new("sh");
             shell.args(["-c", script]).current_dir(&scratch.root).env("GIT_CONFIG_GLOBAL", "/dev/null");
             for name in ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"] {
@@ -1796,7 +1803,7 @@ mod tests {
         write(&at("new"), "third");
         let (third, _) = scratch.take();
         let own = scratch.own(&first);
-        let long_ago = SystemTime::now() - 2 * YOUNG;
+        let long_ago = SystemTime::now() - 2 * UNREFERENCED_RETENTION;
         let age = |path: &Path| {
             let file = File::open(path).expect("a file");
             file.set_times(FileTimes::new().set_modified(long_ago)).expect("a time");

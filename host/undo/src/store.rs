@@ -41,10 +41,10 @@ use crate::objects::Objects;
 pub const ENTRY: u64 = 64 << 20;
 
 /// How long an object is kept that no entry refers to: one may be on its way.
-pub const GRACE: Duration = Duration::from_secs(3_600);
+pub const UNREFERENCED_RETENTION: Duration = Duration::from_secs(3_600);
 
 /// How long who tidies up is waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether the lock is free.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -133,7 +133,7 @@ impl Store {
     /// # Errors
     /// If somebody has been tidying up for a second.
     pub fn hold(&self) -> Result<Hold, UndoError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         loop {
             match self.locked(FlockOperation::NonBlockingLockShared)? {
                 Some(file) => return Ok(Hold(file)),
@@ -357,7 +357,7 @@ impl Store {
         let kept = ids.iter().filter(|id| !dropped.contains(*id));
         let referenced: HashSet<String> = kept.clone().filter_map(|id| references.get(id)).flatten().cloned().collect();
         let bytes: u64 = kept.map(|id| self.entry_bytes(id)).sum();
-        let swept = self.objects.sweep(&referenced, GRACE, time(now_ms))?;
+        let swept = self.objects.sweep(&referenced, UNREFERENCED_RETENTION, time(now_ms))?;
         self.folder.replace_checked("tidied", now_ms.to_string().as_bytes())?;
         Ok(Some(Tidied { dropped: dropped.into_iter().collect(), objects: swept.removed, bytes: bytes + swept.bytes }))
     }
@@ -456,7 +456,7 @@ fn session_hash(agent: &str, session: &str) -> String {
 
 /// Whether nobody can be at it any more.
 fn is_old(modified: SystemTime, now: SystemTime) -> bool {
-    now.duration_since(modified).is_ok_and(|age| age > GRACE)
+    now.duration_since(modified).is_ok_and(|age| age > UNREFERENCED_RETENTION)
 }
 
 fn time(ms: u64) -> SystemTime {

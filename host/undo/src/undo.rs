@@ -19,7 +19,7 @@ use crate::store::{self, Store};
 use crate::{objects, snapshot};
 
 /// How long what is undone may take to be looked at: nobody's agent waits for it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const UNDO_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What is undone, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Calls {
     /// If the store or one of the entries cannot be read.
     pub fn plan(&self, request: &Request) -> Result<Plan, UndoError> {
         let store = self.store()?.ok_or(UndoError::Empty)?;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + UNDO_TIMEOUT;
         let mut ids = request.ids.clone();
         // The newest first.
         ids.sort_by(|one, other| other.cmp(one));
@@ -197,7 +197,7 @@ impl Plan {
         if self.is_empty() {
             return Ok(Undone::default());
         }
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + UNDO_TIMEOUT;
         let _hold = self.store.hold()?;
         let id = self.save(calls, cwd, withheld)?;
         self.leave_unsaved(&id)?;
@@ -315,7 +315,7 @@ fn beside(
 ) -> Result<HashMap<PathBytes, String>, UndoError> {
     let mut beside = HashMap::new();
     let Some(after) = after.filter(|_| !entry.snapshots.is_empty()) else { return Ok(beside) };
-    let is_near = |id: &String| (entry.time.saturating_sub(LONGEST)..=after.time).contains(&store::time_of(id));
+    let is_near = |id: &String| (entry.time.saturating_sub(CALL_MAX_AGE_MS)..=after.time).contains(&store::time_of(id));
     for id in store.ids()?.into_iter().filter(|id| is_near(id) && !ids.contains(id)) {
         let (Ok(other), Ok(Some(left))) = (store.entry(&id), store.after(&id)) else { continue };
         if left.time < entry.time || store.undone(&id)?.is_some() {
@@ -330,7 +330,7 @@ fn beside(
 }
 
 /// How long before another call one may have begun that still ran then, in milliseconds.
-const LONGEST: u64 = 6 * 3_600_000;
+const CALL_MAX_AGE_MS: u64 = 6 * 3_600_000;
 
 /// Why what several calls changed is not restored.
 const BETWEEN: &str = "it was changed between these calls";

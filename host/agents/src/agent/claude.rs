@@ -167,7 +167,7 @@ impl Dialect for Claude {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, None, None)
     }
 }

@@ -119,7 +119,7 @@ impl Dialect for Codex {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, Some(ROOT), Some(INNER))
     }
 }

@@ -140,7 +140,7 @@ impl Dialect for Copilot {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         flat(answer, ["permissionDecision", "permissionDecisionReason"], &["deny"])
     }
 }

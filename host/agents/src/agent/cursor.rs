@@ -166,7 +166,7 @@ impl Dialect for Cursor {
         payload
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         match answer.trim() {
             "" => Err("it has no output; Cursor requires an object".to_owned()),
             answer => flat(answer, ["permission", "agent_message"], &["deny"]),

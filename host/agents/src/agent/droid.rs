@@ -102,7 +102,7 @@ impl Dialect for Droid {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, None, None)
     }
 }

@@ -111,7 +111,7 @@ impl Dialect for Gemini {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         flat(answer, ["decision", "reason"], &["deny", "block"])
     }
 }

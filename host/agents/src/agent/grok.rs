@@ -120,7 +120,7 @@ impl Dialect for Grok {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         flat(answer, ["decision", "reason"], &["deny"])
     }
 }

@@ -71,7 +71,7 @@ impl Dialect for Mcp {
         payload((TRIAL, trial.cwd), TRIAL, "bash", &json!({ "command": trial.command }), false)
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         shim(answer)
     }
 }

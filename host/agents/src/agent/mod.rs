@@ -120,7 +120,7 @@ pub trait Dialect: Send + Sync + RefUnwindSafe {
 
     /// Reads an answer to such an event by the agent's rules. The error says why the agent takes it for none, and runs the
     /// call.
-    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String>;
+    fn parse_answer(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String>;
 }
 
 /// A shell call that is judged and never run: what `toolgate doctor` asks about.

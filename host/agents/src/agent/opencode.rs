@@ -110,7 +110,7 @@ impl Dialect for OpenCode {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         shim(answer)
     }
 }

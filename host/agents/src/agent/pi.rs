@@ -131,7 +131,7 @@ impl Dialect for Pi {
         json!({ "event": event, "cwd": trial.cwd, "hasUI": false, "mode": "print", "session": TRIAL })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         shim(answer)
     }
 }

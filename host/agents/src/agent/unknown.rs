@@ -16,7 +16,7 @@ use serde_json::Value;
 use toolgate_host::{Field, FileAction, FileEffect, ToolCall, ToolKind};
 use toolgate_names::{tools, words_of};
 
-use self::found::Found;
+use self::found::InputScan;
 use self::vocabulary::{
     CELLS, COPIES, EVALUATES, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS, TYPES, UNPACKS,
     WORK_KEYS, WRITES, is, is_emptying, is_removal, is_verb, runner,
@@ -74,9 +74,9 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let notebook = language == runner("python") || says(CELLS);
     let cells = (says(tools::RUNS) && (notebook || says(&["code"])) || says(&["cell"]) && says(&["code", "source"]))
         && !says(&["markdown"]);
-    let mut found = Found { types, evaluates, spawns, language, notebook, cells, ..Found::default() };
+    let mut found = InputScan { types, evaluates, spawns, language, notebook, cells, ..InputScan::default() };
     found.read("", input, DEPTH, false)?;
-    let Found { commands, mut paths, mut named, targets, actions, removed, content, .. } = found;
+    let InputScan { commands, mut paths, mut named, targets, actions, removed, content, .. } = found;
     // What is tidied up in a repository is git's.
     let empties = is_emptying(&own_words(name)) && !says(&["git"]);
     if empties || words.iter().any(|word| is_removal(word)) {

@@ -108,7 +108,7 @@ impl Dialect for VsCode {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
+    fn parse_answer(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, None, None)
     }
 }

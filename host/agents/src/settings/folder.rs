@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use toolgate_host::private::read_regular;
 
-use super::off::{self, In, Where};
-use super::trust::read;
+use super::hook_disablers::{self, SettingsContext, SettingsFile};
+use super::hook_trust::read;
 
-pub(super) const GEMINI_SYSTEM: In =
-    In::Named("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &In::System("etc/gemini-cli/settings.json"));
+pub(super) const GEMINI_SYSTEM: SettingsFile =
+    SettingsFile::Named("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &SettingsFile::System("etc/gemini-cli/settings.json"));
 
-pub(super) const GEMINI_DEFAULTS: In =
-    In::Named("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", &In::Beside(&GEMINI_SYSTEM, "system-defaults.json"));
+pub(super) const GEMINI_DEFAULTS: SettingsFile = SettingsFile::Named(
+    "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+    &SettingsFile::Beside(&GEMINI_SYSTEM, "system-defaults.json"),
+);
 
 /// What counts before a folder is trusted, the last one most.
-const GEMINI_OUTSIDE: &[In] = &[GEMINI_DEFAULTS, In::User("settings.json"), GEMINI_SYSTEM];
+const GEMINI_OUTSIDE: &[SettingsFile] = &[GEMINI_DEFAULTS, SettingsFile::User("settings.json"), GEMINI_SYSTEM];
 
 /// What an agent's files say about a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ impl Folder {
 }
 
 /// By the level of the first of these that has one: the folder, the project's root, the repository of a linked worktree.
-pub(crate) fn codex(place: &Where<'_>) -> Folder {
+pub(crate) fn codex(place: &SettingsContext<'_>) -> Folder {
     let settings = place.user.as_ref().and_then(|user| read(&user.join("config.toml"))).unwrap_or_default();
     let main = place.project.as_deref().and_then(main_root);
     let mut keys = [Some(&place.cwd), place.project.as_ref(), main.as_ref()].into_iter().flatten();
@@ -62,12 +64,12 @@ fn main_root(root: &Path) -> Option<PathBuf> {
 }
 
 /// By the environment, the switch for the whole of it, and the rule with the longest path.
-pub(crate) fn gemini(place: &Where<'_>) -> Folder {
+pub(crate) fn gemini(place: &SettingsContext<'_>) -> Folder {
     let is = |name: &str, value: &str| (place.variable)(name).is_some_and(|said| said == value);
     if is("GEMINI_RESTRICTED_MODE", "true") || is("GEMINI_CLI_TRUST_WORKSPACE", "false") {
         return Folder::Untrusted;
     }
-    let enabled = off::last(GEMINI_OUTSIDE, "/security/folderTrust/enabled", place);
+    let enabled = hook_disablers::last(GEMINI_OUTSIDE, "/security/folderTrust/enabled", place);
     if is("GEMINI_CLI_TRUST_WORKSPACE", "true") || enabled.is_some_and(|enabled| enabled == false) {
         return Folder::Trusted;
     }
@@ -85,7 +87,7 @@ pub(crate) fn gemini(place: &Where<'_>) -> Folder {
 }
 
 /// By a list of folders, which count with all that is in them.
-pub(crate) fn copilot(place: &Where<'_>) -> Folder {
+pub(crate) fn copilot(place: &SettingsContext<'_>) -> Folder {
     let settings = place.user.as_ref().and_then(|user| read(&user.join("config.json"))).unwrap_or_default();
     let here = real(&place.cwd);
     let lists = ["trustedFolders", "trusted_folders"].iter().filter_map(|key| settings.get(key)?.as_array()).flatten();
@@ -94,7 +96,7 @@ pub(crate) fn copilot(place: &Where<'_>) -> Folder {
 }
 
 /// By what is said about the nearest folder, else by what is usual.
-pub(crate) fn pi(place: &Where<'_>) -> Folder {
+pub(crate) fn pi(place: &SettingsContext<'_>) -> Folder {
     let file = |name: &str| place.user.as_ref().and_then(|user| read(&user.join(name))).unwrap_or_default();
     let (rules, here) = (file("trust.json"), real(&place.cwd));
     let said = here.ancestors().find_map(|folder| rules.get(folder.to_str()?)?.as_bool());
@@ -112,8 +114,8 @@ fn real(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::off::tests::{Said, with};
-    use super::super::risks;
+    use super::super::hook_disablers::tests::{Said, with};
+    use super::super::hook_failures;
     use super::super::table::AGENTS;
     use super::Folder::{Trusted, Undecided, Untrusted};
     use super::*;
@@ -204,7 +206,7 @@ mod tests {
         ];
         for (agent, said, expected) in cases {
             let known = AGENTS.iter().find(|known| known.name() == *agent).expect("an agent");
-            let depends = risks::of(known).folder.as_ref().expect("its hooks depend on it");
+            let depends = hook_failures::of(known).folder.as_ref().expect("its hooks depend on it");
             assert_eq!(with(said, depends.trusts), *expected, "{agent} {said:?}");
         }
     }

@@ -6,7 +6,7 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectPr
 use serde_json::{Value, json};
 
 use super::program::{of_hook, words};
-use super::table::{Event, Hooks, Known, NO_LENS};
+use super::table::{AgentConfig, Event, Hooks, NO_LENS};
 
 /// JSON with comments and commas behind the last item, as several agents allow it. Nothing looser.
 const OPTIONS: ParseOptions = ParseOptions {
@@ -91,7 +91,7 @@ pub fn events<'a>(hooks: &Hooks, root: &'a Value) -> Option<&'a serde_json::Map<
 }
 
 /// How many handlers at an event are not ours.
-pub fn others(known: &Known, hooks: &Hooks, root: &Value, event: &str) -> usize {
+pub fn others(known: &AgentConfig, hooks: &Hooks, root: &Value, event: &str) -> usize {
     let list = events(hooks, root).and_then(|events| events.get(event)?.as_array());
     let list = list.map(Vec::as_slice).unwrap_or_default();
     let of_group = |group: &Value| group.get("hooks").and_then(Value::as_array).map_or(0, Vec::len);
@@ -100,13 +100,13 @@ pub fn others(known: &Known, hooks: &Hooks, root: &Value, event: &str) -> usize 
 }
 
 /// Our handlers, for whatever event.
-pub fn entries(known: &Known, hooks: &Hooks, root: &Value) -> Vec<Entry> {
+pub fn entries(known: &AgentConfig, hooks: &Hooks, root: &Value) -> Vec<Entry> {
     let lists = events(hooks, root).into_iter().flatten();
     let lists = lists.filter_map(|(event, list)| Some((event, list.as_array()?)));
     lists.flat_map(|(event, list)| of_event(known, hooks, event, list)).collect()
 }
 
-fn of_event(known: &Known, hooks: &Hooks, event: &str, list: &[Value]) -> Vec<Entry> {
+fn of_event(known: &AgentConfig, hooks: &Hooks, event: &str, list: &[Value]) -> Vec<Entry> {
     let entry = |at, outer: &Value, handler: &Value, alone| {
         let words = words(handler)?;
         let behind = of_hook(&words, known.name())?.to_vec();
@@ -143,7 +143,7 @@ pub fn should_be(hooks: &Hooks, event: &Event, entry: &Entry) -> Value {
 }
 
 /// The options behind the first command of ours in a text.
-pub fn options(text: &str, known: &Known, hooks: &Hooks) -> Vec<String> {
+pub fn options(text: &str, known: &AgentConfig, hooks: &Hooks) -> Vec<String> {
     let root = parse(text).unwrap_or_default();
     entries(known, hooks, &root).first().map(Entry::more).unwrap_or_default()
 }
@@ -156,7 +156,7 @@ pub fn options(text: &str, known: &Known, hooks: &Hooks) -> Vec<String> {
 /// What in the text is not as the agent would have it, so that nothing can be put there.
 pub fn install(
     text: &str,
-    known: &Known,
+    known: &AgentConfig,
     hooks: &Hooks,
     program: &str,
     options: Option<&[String]>,
@@ -214,7 +214,7 @@ pub fn install(
 ///
 /// # Errors
 /// If the text cannot be read.
-pub(crate) fn uninstall(text: &str, known: &Known, hooks: &Hooks, before: &Value) -> Result<String, String> {
+pub(crate) fn uninstall(text: &str, known: &AgentConfig, hooks: &Hooks, before: &Value) -> Result<String, String> {
     let (root, object) = open(text)?;
     let property = hooks.under.map(|key| object.get(key));
     let lists = match &property {
@@ -247,7 +247,7 @@ pub(crate) fn uninstall(text: &str, known: &Known, hooks: &Hooks, before: &Value
 }
 
 /// What a text says beside our entries; none if it holds nothing but what we put there.
-pub(crate) fn beside(text: &str, known: &Known, hooks: &Hooks) -> Option<Value> {
+pub(crate) fn beside(text: &str, known: &AgentConfig, hooks: &Hooks) -> Option<Value> {
     if uninstall(text, known, hooks, &Value::Null).is_ok_and(|left| is_bare(&left)) {
         return None;
     }
@@ -264,7 +264,7 @@ pub(crate) fn beside(text: &str, known: &Known, hooks: &Hooks) -> Option<Value> 
 }
 
 /// Whether a text is to the byte what is put where there is no file, with whatever program and options.
-pub(crate) fn is_own(text: &str, known: &Known, hooks: &Hooks, plugins: bool) -> bool {
+pub(crate) fn is_own(text: &str, known: &AgentConfig, hooks: &Hooks, plugins: bool) -> bool {
     let entries = parse(text).map(|root| entries(known, hooks, &root)).unwrap_or_default();
     let Some((first, program)) = entries.first().and_then(|first| Some((first, first.words.first()?))) else {
         return false;
@@ -291,7 +291,7 @@ pub(crate) fn is_bare(text: &str) -> bool {
 
 /// Removes our handlers of some events, and lists that are empty then but for those that stay. Says whether there were any.
 fn take_out(
-    known: &Known,
+    known: &AgentConfig,
     hooks: &Hooks,
     events: &CstObject,
     which: impl Fn(&str) -> bool,

@@ -16,7 +16,7 @@ use rustix::fs::{Access, access};
 use toolgate_host::private::private_folder;
 
 use super::program::{self, link_of};
-use super::table::{AGENTS, Known, Scope, Way};
+use super::table::{AGENTS, AgentConfig, HookMechanism, Scope};
 use crate::text::quoted;
 use crate::{Failure, dirs, exit};
 
@@ -25,7 +25,7 @@ const FOLDER: &str = "bin";
 
 /// Where links may be beside a program.
 pub fn beside(program: &Path) -> impl Iterator<Item = PathBuf> {
-    let hooks = AGENTS.iter().filter(|known| matches!(known.way, Way::Hooks(_)));
+    let hooks = AGENTS.iter().filter(|known| matches!(known.way, HookMechanism::Hooks(_)));
     hooks.map(move |known| program.with_file_name(link_of(known.name())))
 }
 
@@ -41,7 +41,7 @@ pub struct Target {
 
 impl Target {
     /// Where the link is or would be made. Nothing is made yet.
-    pub fn of(known: &Known, scope: Scope, program: &str) -> Result<Self, Failure> {
+    pub fn of(known: &AgentConfig, scope: Scope, program: &str) -> Result<Self, Failure> {
         let (own, file) = (Path::new(program), link_of(known.name()));
         let beside = own.with_file_name(&file);
         let writable = || own.parent().is_some_and(|folder| access(folder, Access::WRITE_OK).is_ok());
@@ -119,7 +119,7 @@ impl Target {
 
 /// The link that only the administrator can make, without which a project's entries run the program itself. None where it
 /// would not stay.
-pub fn missing(known: &Known, scope: Scope, program: &str) -> Option<String> {
+pub fn missing(known: &AgentConfig, scope: Scope, program: &str) -> Option<String> {
     let target = Target::of(known, scope, program).ok().filter(|_| stays_beside(Path::new(program)))?;
     let link = Path::new(program).with_file_name(link_of(known.name()));
     (target.path == program).then(|| link.display().to_string())

@@ -53,13 +53,13 @@ pub fn is_current(text: &str, shim: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{OPENCODE, PI, Way};
+    use super::super::table::{HookMechanism, OPENCODE, PI};
     use super::*;
 
     #[test]
     fn a_shim_says_which_program_it_runs() {
         for known in [&PI, &OPENCODE] {
-            let Way::Shim(shim) = known.way else { panic!("{} has no shim", known.name()) };
+            let HookMechanism::Shim(shim) = known.way else { panic!("{} has no shim", known.name()) };
             for path in ["/usr/local/bin/toolgate", "/a \"b\\c/toolgate", "/ü/toolgate"] {
                 for terminal in [false, true].into_iter().filter(|terminal| !terminal || can_share(shim)) {
                     let text = with(shim, path, terminal).expect("one line for each");

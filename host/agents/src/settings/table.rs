@@ -12,7 +12,7 @@ use crate::text::quoted;
 use crate::{Failure, dirs, exit, shim};
 
 /// The agents that Toolgate can be installed for.
-pub static AGENTS: &[&Known] = &[&CLAUDE, &CODEX, &GEMINI, &COPILOT, &DROID, &CURSOR, &PI, &OPENCODE];
+pub static AGENTS: &[&AgentConfig] = &[&CLAUDE, &CODEX, &GEMINI, &COPILOT, &DROID, &CURSOR, &PI, &OPENCODE];
 
 /// Whose configuration is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Scope {
 }
 
 /// How an agent is configured.
-pub struct Known {
+pub struct AgentConfig {
     /// How it speaks.
     pub dialect: &'static dyn Dialect,
     /// Its program.
@@ -48,7 +48,7 @@ pub struct Known {
     /// Other files in which its hooks may be, in the same order.
     also: (&'static [&'static str], &'static [&'static str]),
     /// How it is made to call Toolgate.
-    pub way: Way,
+    pub way: HookMechanism,
     /// What is left to the user: in any case, and for a project.
     pub left: (&'static str, &'static str),
 }
@@ -61,7 +61,7 @@ struct Base {
 }
 
 /// How an agent is made to call Toolgate.
-pub enum Way {
+pub enum HookMechanism {
     /// By entries in a JSON file.
     Hooks(Hooks),
     /// By a file that it loads: this text up to its line for the program.
@@ -102,10 +102,10 @@ impl Hooks {
         let plugin = named || plugins;
         let lens = more.iter().all(|word| word != NO_LENS);
         self.events.iter().filter(move |event| match event.for_whom {
-            For::Gate => true,
-            For::Lens => lens,
-            For::Results => lens || plugin,
-            For::Plugins => plugin,
+            EventConsumer::Gate => true,
+            EventConsumer::Lens => lens,
+            EventConsumer::Results => lens || plugin,
+            EventConsumer::Plugins => plugin,
         })
     }
 }
@@ -146,12 +146,12 @@ pub struct Event {
     /// Whether it is about a tool, and so has a matcher.
     pub(crate) tools: bool,
     /// Who has something to say to it. It costs the agent a process each time, so that it is left out where nobody has.
-    for_whom: For,
+    for_whom: EventConsumer,
 }
 
 /// Who wants to hear of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum For {
+enum EventConsumer {
     Gate,
     /// What has changed files checked.
     Lens,
@@ -164,40 +164,40 @@ enum For {
 impl Event {
     /// How long the agent is to wait for the answer, in seconds. Toolgate's own limit is below.
     pub fn timeout(&self) -> u64 {
-        if self.gates || self.for_whom == For::Gate { TIMEOUT } else { ADVICE }
+        if self.gates || self.for_whom == EventConsumer::Gate { TIMEOUT } else { ADVICE }
     }
 }
 
 const fn gate(name: &'static str) -> Event {
-    Event { name, gates: true, must: true, tools: true, for_whom: For::Gate }
+    Event { name, gates: true, must: true, tools: true, for_whom: EventConsumer::Gate }
 }
 
 /// Most of its calls have been through a gate before.
 const fn second(name: &'static str) -> Event {
-    Event { name, gates: true, must: false, tools: true, for_whom: For::Gate }
+    Event { name, gates: true, must: false, tools: true, for_whom: EventConsumer::Gate }
 }
 
 /// The agent is about to ask its user. The guard has judged the call before.
 const fn permission(name: &'static str) -> Event {
-    Event { for_whom: For::Plugins, ..second(name) }
+    Event { for_whom: EventConsumer::Plugins, ..second(name) }
 }
 
 const fn after(name: &'static str) -> Event {
-    Event { name, gates: false, must: false, tools: true, for_whom: For::Results }
+    Event { name, gates: false, must: false, tools: true, for_whom: EventConsumer::Results }
 }
 
 /// What the lens has no use for: a call that failed.
 const fn failed(name: &'static str) -> Event {
-    Event { for_whom: For::Plugins, ..after(name) }
+    Event { for_whom: EventConsumer::Plugins, ..after(name) }
 }
 
 /// The end of a turn, of a sub-agent or of the session.
 const fn end(name: &'static str) -> Event {
-    Event { name, gates: false, must: false, tools: false, for_whom: For::Lens }
+    Event { name, gates: false, must: false, tools: false, for_whom: EventConsumer::Lens }
 }
 
 const fn session(name: &'static str) -> Event {
-    Event { name, gates: false, must: false, tools: false, for_whom: For::Gate }
+    Event { name, gates: false, must: false, tools: false, for_whom: EventConsumer::Gate }
 }
 
 /// How long agents wait for a verdict, in seconds. Toolgate's own limit is two seconds below.
@@ -275,13 +275,13 @@ const fn usual(handler: fn(&str, &Event, &[String]) -> Value) -> Hooks {
 }
 
 /// Claude Code.
-pub static CLAUDE: Known = Known {
+pub static CLAUDE: AgentConfig = AgentConfig {
     dialect: &agent::claude::CLAUDE,
     program: "claude",
     base: Base { variable: Some("CLAUDE_CONFIG_DIR"), home: ".claude", inner: "" },
     file: ("settings.json", ".claude/settings.json"),
     also: (&["settings.local.json"], &[".claude/settings.local.json"]),
-    way: Way::Hooks(Hooks {
+    way: HookMechanism::Hooks(Hooks {
         events: &[
             gate("PreToolUse"),
             after("PostToolUse"),
@@ -298,13 +298,13 @@ pub static CLAUDE: Known = Known {
 };
 
 /// Codex CLI.
-pub static CODEX: Known = Known {
+pub static CODEX: AgentConfig = AgentConfig {
     dialect: &agent::codex::Codex,
     program: "codex",
     base: Base { variable: Some("CODEX_HOME"), home: ".codex", inner: "" },
     file: ("hooks.json", ".codex/hooks.json"),
     also: (&["config.toml"], &[".codex/config.toml"]),
-    way: Way::Hooks(Hooks {
+    way: HookMechanism::Hooks(Hooks {
         events: &[
             gate("PreToolUse"),
             // Text for a terminal that is open comes by no other one.
@@ -326,13 +326,13 @@ pub static CODEX: Known = Known {
 };
 
 /// Gemini CLI.
-pub static GEMINI: Known = Known {
+pub static GEMINI: AgentConfig = AgentConfig {
     dialect: &agent::gemini::Gemini,
     program: "gemini",
     base: Base { variable: Some("GEMINI_CLI_HOME"), home: "", inner: ".gemini" },
     file: ("settings.json", ".gemini/settings.json"),
     also: (&[], &[]),
-    way: Way::Hooks(Hooks {
+    way: HookMechanism::Hooks(Hooks {
         // Not the end of a turn: a program that is gone would make Gemini CLI go on for ever.
         events: &[gate("BeforeTool"), after("AfterTool"), session("SessionStart"), end("SessionEnd")],
         fixed: Some((&["hooksConfig", "enabled"], Fixed::True)),
@@ -344,13 +344,13 @@ pub static GEMINI: Known = Known {
 };
 
 /// Copilot CLI.
-pub static COPILOT: Known = Known {
+pub static COPILOT: AgentConfig = AgentConfig {
     dialect: &agent::copilot::Copilot,
     program: "copilot",
     base: Base { variable: Some("COPILOT_HOME"), home: ".copilot", inner: "" },
     file: ("hooks/toolgate.json", ".github/hooks/toolgate.json"),
     also: (&[], &[]),
-    way: Way::Hooks(Hooks {
+    way: HookMechanism::Hooks(Hooks {
         groups: false,
         events: &[
             gate("preToolUse"),
@@ -369,13 +369,13 @@ pub static COPILOT: Known = Known {
 };
 
 /// Factory Droid.
-pub static DROID: Known = Known {
+pub static DROID: AgentConfig = AgentConfig {
     dialect: &agent::droid::Droid,
     program: "droid",
     base: Base { variable: Some("FACTORY_HOME_OVERRIDE"), home: "", inner: ".factory" },
     file: ("hooks.json", ".factory/hooks.json"),
     also: (&["settings.json"], &[".factory/settings.json"]),
-    way: Way::Hooks(Hooks {
+    way: HookMechanism::Hooks(Hooks {
         // Below a key `hooks` they would be left out without a word.
         under: None,
         events: &[
@@ -392,13 +392,13 @@ pub static DROID: Known = Known {
 };
 
 /// Cursor.
-pub static CURSOR: Known = Known {
+pub static CURSOR: AgentConfig = AgentConfig {
     dialect: &agent::cursor::CURSOR,
     program: "cursor-agent",
     base: Base { variable: None, home: ".cursor", inner: "" },
     file: ("hooks.json", ".cursor/hooks.json"),
     also: (&[], &[]),
-    way: Way::Hooks(Hooks {
+    way: HookMechanism::Hooks(Hooks {
         groups: false,
         // Only `preToolUse` hears of writes, and only newer versions have it; where it is, an `ask` is said to count
         // in the events of their own only. So shell, MCP and reading are judged twice, rather than not at all.
@@ -424,28 +424,28 @@ pub static CURSOR: Known = Known {
 };
 
 /// pi.
-pub static PI: Known = Known {
+pub static PI: AgentConfig = AgentConfig {
     dialect: &agent::pi::Pi,
     program: "pi",
     base: Base { variable: Some("PI_CODING_AGENT_DIR"), home: ".pi/agent", inner: "" },
     file: ("extensions/toolgate.ts", ".pi/extensions/toolgate.ts"),
     also: (&[], &[]),
-    way: Way::Shim(shim::PI),
+    way: HookMechanism::Shim(shim::PI),
     left: ("", "pi loads a project's extensions only if you trust the project: --user is safer"),
 };
 
 /// `OpenCode`.
-pub static OPENCODE: Known = Known {
+pub static OPENCODE: AgentConfig = AgentConfig {
     dialect: &agent::opencode::OpenCode,
     program: "opencode",
     base: Base { variable: Some("XDG_CONFIG_HOME"), home: ".config", inner: "opencode" },
     file: ("plugins/toolgate.js", ".opencode/plugins/toolgate.js"),
     also: (&[], &[]),
-    way: Way::Shim(shim::OPENCODE),
+    way: HookMechanism::Shim(shim::OPENCODE),
     left: ("", ""),
 };
 
-impl Known {
+impl AgentConfig {
     /// As commands name it.
     pub fn name(&self) -> &'static str {
         self.dialect.name()
@@ -492,7 +492,7 @@ impl Known {
     /// The file that makes the agent call Toolgate.
     ///
     /// # Errors
-    /// As for [`Known::folder`]; and if there is no project here.
+    /// As for [`AgentConfig::folder`]; and if there is no project here.
     pub fn file(&self, scope: Scope) -> Result<PathBuf, Failure> {
         Ok(match scope {
             Scope::User => self.folder()?.join(self.file.0),
@@ -582,8 +582,8 @@ pub fn project() -> Result<PathBuf, Failure> {
 mod tests {
     use toolgate_host::ToolKind;
 
-    use super::super::off::{In, Off};
-    use super::super::risks;
+    use super::super::hook_disablers::{HookDisabler, SettingsFile};
+    use super::super::hook_failures;
     use super::*;
     use crate::agent::{Answer, EventPayload, HookKind, ParsedAnswer, Payload, Trial};
 
@@ -637,7 +637,7 @@ mod tests {
         for agent in agents {
             for event in agent.trials() {
                 let moment = agent.unreadable(Some(event));
-                let heard = |answer: &Answer| agent.said(event, &agent.encode(&moment, answer, None));
+                let heard = |answer: &Answer| agent.parse_answer(event, &agent.encode(&moment, answer, None));
                 let (name, why) = (agent.name(), || "why".to_owned());
                 assert_eq!(heard(&Answer::Deny(why())), Ok(ParsedAnswer::Deny(why())), "{name} {event}");
                 assert_eq!(heard(&Answer::Nothing), Ok(ParsedAnswer::Nothing), "{name} {event}");
@@ -653,7 +653,7 @@ mod tests {
     #[test]
     fn events_are_what_their_dialects_take_them_for() {
         for known in AGENTS {
-            let Way::Hooks(hooks) = &known.way else { continue };
+            let HookMechanism::Hooks(hooks) = &known.way else { continue };
             for event in hooks.events {
                 let when = known.dialect.unreadable(Some(event.name)).when;
                 assert!(when != HookKind::Unknown, "{} {}", known.name(), event.name);
@@ -709,26 +709,26 @@ mod tests {
         for (agent, answer, expected) in cases {
             let known = AGENTS.iter().find(|known| known.name() == agent).expect("an agent");
             let event = known.dialect.trials()[0];
-            assert_eq!(known.dialect.said(event, &answer).ok(), expected, "{agent} {answer}");
+            assert_eq!(known.dialect.parse_answer(event, &answer).ok(), expected, "{agent} {answer}");
         }
     }
 
     /// The paths of a file, as rules spell them.
-    fn spelled(known: &Known, file: &In) -> Vec<String> {
+    fn spelled(known: &AgentConfig, file: &SettingsFile) -> Vec<String> {
         let user = |name: &str| {
             let parts = ["~", known.base.home, known.base.inner, name].into_iter();
             parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
         };
         match file {
-            In::User(name) => vec![user(name)],
-            In::Project(name) => vec![(*name).to_owned()],
-            In::System(name) => vec![format!("/{}", name.trim_end_matches('/'))],
-            In::Named(_, usual) => spelled(known, usual),
-            In::Beside(other, name) => {
+            SettingsFile::User(name) => vec![user(name)],
+            SettingsFile::Project(name) => vec![(*name).to_owned()],
+            SettingsFile::System(name) => vec![format!("/{}", name.trim_end_matches('/'))],
+            SettingsFile::Named(_, usual) => spelled(known, usual),
+            SettingsFile::Beside(other, name) => {
                 let folder = |path: &str| path.rsplit_once('/').expect("a folder").0.to_owned();
                 spelled(known, other).iter().map(|path| format!("{}/{name}", folder(path))).collect()
             }
-            In::Own => vec![user(known.file.0), known.file.1.to_owned()],
+            SettingsFile::Own => vec![user(known.file.0), known.file.1.to_owned()],
         }
     }
 
@@ -757,10 +757,10 @@ mod tests {
             let one = rule.starts_with("/~") || rule.starts_with("//");
             if one { path.starts_with(&rule) } else { path.contains(&rule) }
         };
-        let files = |off: &'static Off| -> &'static [In] {
+        let files = |off: &'static HookDisabler| -> &'static [SettingsFile] {
             match off {
-                Off::Any(files, ..) | Off::Last(files, ..) => files,
-                Off::Variable(_) | Off::ForProjects(_) => &[],
+                HookDisabler::Any(files, ..) | HookDisabler::Last(files, ..) => files,
+                HookDisabler::Variable(_) | HookDisabler::ForProjects(_) => &[],
             }
         };
         // What says that an agent trusts a folder, as `folder` reads it.
@@ -768,10 +768,10 @@ mod tests {
         let mut paths = trusting.map(str::to_owned).to_vec();
         for known in AGENTS {
             let (users, projects) = known.also;
-            paths.extend(users.iter().flat_map(|name| spelled(known, &In::User(name))));
-            paths.extend(projects.iter().flat_map(|name| spelled(known, &In::Project(name))));
-            let off = risks::of(known).off.iter().flat_map(files);
-            paths.extend(off.chain([&In::Own]).flat_map(|file| spelled(known, file)));
+            paths.extend(users.iter().flat_map(|name| spelled(known, &SettingsFile::User(name))));
+            paths.extend(projects.iter().flat_map(|name| spelled(known, &SettingsFile::Project(name))));
+            let off = hook_failures::of(known).off.iter().flat_map(files);
+            paths.extend(off.chain([&SettingsFile::Own]).flat_map(|file| spelled(known, file)));
         }
         assert!(paths.len() > 30, "{paths:?}");
         paths.retain(|path| !kept.iter().any(|rule| covers(rule, path)));

@@ -15,9 +15,9 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::place::{CWD, Kind, Place, SOCKET, code_lens_socket, project_hash};
-use super::program::{Whose, whose};
-use super::wire::{Connection, PROBE, connect};
+use super::place::{CWD, DaemonLocation, Kind, SOCKET, code_lens_socket, project_hash};
+use super::program::{DaemonProgram, whose};
+use super::wire::{Connection, PROBE_TIMEOUT, connect};
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::{Answer, Daemon, apart};
 use toolgate_host::limits::deadline;
@@ -45,7 +45,7 @@ const METADATA: u64 = 64 << 10;
 /// A project's check daemon. It is started when it is needed, and lives on without whoever started it.
 #[derive(Clone, Debug)]
 pub struct LocalDaemon {
-    place: Place,
+    place: DaemonLocation,
     /// Whether this client started it.
     started: Arc<AtomicBool>,
     limit: Duration,
@@ -69,7 +69,7 @@ impl LocalDaemon {
         let cwd = cwd.into();
         // Each version has its own, so that two that are installed do not end each other's.
         let socket = folder.join(format!("lens-{}-{}.sock", project_hash(&cwd), env!("CARGO_PKG_VERSION")));
-        Self::at(Place { cwd, socket, command, kind: Kind::Own { session: session.into() } })
+        Self::at(DaemonLocation { cwd, socket, command, kind: Kind::Own { session: session.into() } })
     }
 
     /// `@harms-haus/code-lens`, where all its clients look for it. `command` is `node` and its `dist/server.js`.
@@ -77,10 +77,10 @@ impl LocalDaemon {
         let cwd = cwd.into();
         let socket = code_lens_socket(&cwd, |name| std::env::var(name).ok());
         let metadata = home.join(".code-lens").join(format!("{}.json", project_hash(&cwd)));
-        Self::at(Place { cwd, socket, command, kind: Kind::CodeLens { metadata } })
+        Self::at(DaemonLocation { cwd, socket, command, kind: Kind::CodeLens { metadata } })
     }
 
-    fn at(place: Place) -> Self {
+    fn at(place: DaemonLocation) -> Self {
         LocalDaemon { place, started: Arc::default(), limit: deadline::DAEMON }
     }
 
@@ -127,8 +127,9 @@ impl Daemon for LocalDaemon {
         let place = self.place.clone();
         apart(move || match &place.kind {
             Kind::Own { session } => {
-                let ended =
-                    place.connect().and_then(|daemon| daemon.ask("sessionEnd", &json!({ "session": session }), PROBE));
+                let ended = place
+                    .connect()
+                    .and_then(|daemon| daemon.ask("sessionEnd", &json!({ "session": session }), PROBE_TIMEOUT));
                 match ended {
                     Ok(_) | Err(CapabilityError::Unavailable(_)) => Ok(()),
                     Err(error) => Err(error),
@@ -145,14 +146,14 @@ impl Daemon for LocalDaemon {
     }
 }
 
-impl Place {
+impl DaemonLocation {
     /// Makes sure that it runs. Says whether it had to be started.
     fn ensure(&self) -> Answer<bool> {
         match &self.kind {
             Kind::Own { session } => {
                 let started = !self.is_ours()? && self.start()?;
                 let params = json!({ "session": session });
-                self.connect()?.ask("sessionStart", &params, PROBE)?;
+                self.connect()?.ask("sessionStart", &params, PROBE_TIMEOUT)?;
                 Ok(started)
             }
             Kind::CodeLens { metadata } => {
@@ -178,16 +179,16 @@ impl Place {
     fn connect(&self) -> Answer<Connection> {
         let daemon = connect(&self.socket)?;
         match self.whose(&daemon)? {
-            Whose::Ours => Ok(daemon),
-            Whose::Replaced | Whose::Foreign => {
+            DaemonProgram::Ours => Ok(daemon),
+            DaemonProgram::Replaced | DaemonProgram::Foreign => {
                 Err(CapabilityError::Unavailable(format!("{}: of another program", self.socket.display())))
             }
         }
     }
 
-    fn whose(&self, daemon: &Connection) -> Answer<Whose> {
+    fn whose(&self, daemon: &Connection) -> Answer<DaemonProgram> {
         let (Kind::Own { .. }, Some(name), Some(pid)) = (&self.kind, self.command.first(), daemon.pid) else {
-            return Ok(Whose::Ours);
+            return Ok(DaemonProgram::Ours);
         };
         let program = self.program(name)?;
         whose(pid, &program).map_err(|error| unavailable(format!("{}: {error}", program.display())))
@@ -199,12 +200,12 @@ impl Place {
         let Ok(daemon) = connect(&self.socket) else { return Ok(false) };
         let (pid, whose) = (daemon.pid, self.whose(&daemon)?);
         match whose {
-            Whose::Ours if daemon.ask("hello", &json!({}), PROBE).is_ok() => return Ok(true),
-            Whose::Ours | Whose::Replaced => {
+            DaemonProgram::Ours if daemon.ask("hello", &json!({}), PROBE_TIMEOUT).is_ok() => return Ok(true),
+            DaemonProgram::Ours | DaemonProgram::Replaced => {
                 tracing::info!(?whose, "the check daemon hangs or is older; replacing it");
                 pid.into_iter().for_each(terminate);
             }
-            Whose::Foreign => {
+            DaemonProgram::Foreign => {
                 tracing::warn!(?pid, "another process has the check daemon's socket; removing the socket");
                 self.take_away().map_err(|error| unavailable(format!("{}: {error}", self.socket.display())))?;
             }
@@ -218,7 +219,7 @@ impl Place {
         let folder = std::fs::File::open(self.socket.parent().unwrap_or(&self.socket))?;
         folder.lock()?;
         match connect(&self.socket).and_then(|daemon| self.whose(&daemon)) {
-            Ok(Whose::Foreign) => std::fs::remove_file(&self.socket),
+            Ok(DaemonProgram::Foreign) => std::fs::remove_file(&self.socket),
             _ => Ok(()),
         }
     }

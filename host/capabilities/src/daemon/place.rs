@@ -27,7 +27,7 @@ pub(super) fn code_lens_socket(cwd: &str, variable: impl Fn(&str) -> Option<Stri
 
 /// What is known of a daemon of one project.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct DaemonLocation {
     /// The project's root, absolute.
     pub(super) cwd: String,
     pub(super) socket: PathBuf,

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// What the process of a daemon is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum DaemonProgram {
     /// It runs our program.
     Ours,
     /// It runs what our program was before it was updated.
@@ -22,16 +22,20 @@ pub(super) enum Whose {
 ///
 /// # Errors
 /// If the program is not there.
-pub(super) fn whose(pid: i32, program: &Path) -> io::Result<Whose> {
+pub(super) fn whose(pid: i32, program: &Path) -> io::Result<DaemonProgram> {
     let ours = identity(program)?;
     let process = Path::new("/proc").join(pid.to_string()).join("exe");
     if identity(&process).is_ok_and(|found| found == ours) {
-        return Ok(Whose::Ours);
+        return Ok(DaemonProgram::Ours);
     }
     // What the kernel calls a file that has no name any more.
     let mut replaced = program.canonicalize()?.into_os_string();
     replaced.push(" (deleted)");
-    Ok(if process.read_link().is_ok_and(|found| found == replaced) { Whose::Replaced } else { Whose::Foreign })
+    Ok(if process.read_link().is_ok_and(|found| found == replaced) {
+        DaemonProgram::Replaced
+    } else {
+        DaemonProgram::Foreign
+    })
 }
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {

@@ -16,7 +16,7 @@ use toolgate_host::CapabilityError;
 use toolgate_host::capability::Answer;
 
 /// How long a daemon may take to accept a connection, and for the small questions.
-pub(super) const PROBE: Duration = Duration::from_secs(2);
+pub(super) const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Longest answer that is read, in bytes: far above what a daemon sends, which cuts its text at 50 KiB.
 const ANSWER: u64 = 16 << 20;
@@ -206,7 +206,7 @@ mod tests {
                     let said = shell.spawn().expect("a shell").wait_with_output().expect("it ends").stdout;
                     let _ = stream.write_all(&said);
                 });
-                let answer = connect(&path).expect("it listens").ask("x", &json!({}), PROBE);
+                let answer = connect(&path).expect("it listens").ask("x", &json!({}), PROBE_TIMEOUT);
                 assert_eq!(answer.as_ref().ok(), expected.as_ref(), "{other}: {answer:?}");
             });
         }

@@ -7,7 +7,7 @@ use super::tmux::{Tmux, argument};
 use toolgate_host::capability::Answer;
 
 /// Longest text, in characters.
-const LONGEST: usize = 200;
+const MAX_LINE_CHARS: usize = 200;
 
 /// The option that holds the text.
 const OPTION: &str = "@toolgate-border";
@@ -65,7 +65,7 @@ async fn option(tmux: &Tmux, which: &[&str]) -> Answer<Option<String>> {
 
 /// A text as it is drawn as itself.
 fn drawn(text: &str) -> String {
-    let shown: String = text.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    let shown: String = text.chars().filter(|c| !c.is_control()).take(MAX_LINE_CHARS).collect();
     // Never empty, or there was no telling it from an option that is not set; never an option of the command.
     format!(" {} ", shown.replace('#', "##"))
 }

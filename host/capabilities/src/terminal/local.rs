@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 use super::border::{self, Border};
 use super::keys::{Effect, Key, key};
 use super::line::{Input, Line};
-use super::panes::{self, Found, is_id};
+use super::panes::{self, PaneInfo, is_id};
 use super::screen::Captured;
 use super::tmux::{Tmux, argument, find, mark, quoted};
 use super::typing::Typing;
@@ -66,7 +66,7 @@ struct Inner {
     lines: TurnMutex<HashMap<String, Line>>,
     opened: Mutex<HashSet<String>>,
     /// The panes that may be used, as they were listed last.
-    recent: Mutex<Option<(Instant, Vec<Found>)>>,
+    recent: Mutex<Option<(Instant, Vec<PaneInfo>)>>,
     watches: Mutex<HashMap<String, Watch>>,
     signals: OnceLock<UnboundedSender<Signal>>,
     cancelled: watch::Sender<bool>,
@@ -186,7 +186,7 @@ impl LocalTerminal {
     }
 
     /// The session that the agent's pane is in.
-    fn session_in(&self, all: &[Found]) -> Answer<String> {
+    fn session_in(&self, all: &[PaneInfo]) -> Answer<String> {
         let own = || all.iter().filter(|found| found.pane.of_agent).map(|found| &found.session);
         // A window may be in several sessions.
         let session = own().find(|session| **session == self.0.session).or(own().next());
@@ -195,17 +195,17 @@ impl LocalTerminal {
     }
 
     /// The panes that may be used.
-    async fn found(&self) -> Answer<Vec<Found>> {
+    async fn found(&self) -> Answer<Vec<PaneInfo>> {
         let target = self.target_pane().await?;
         let all = panes::all(&self.0.tmux, &self.0.own).await?;
         let session = self.session_in(&all)?;
-        let is_target = |found: &Found| target.as_ref() == Some(&found.pane.id);
+        let is_target = |found: &PaneInfo| target.as_ref() == Some(&found.pane.id);
         if let Some(target) = target.as_ref().filter(|_| !all.iter().any(is_target)) {
             return Err(CapabilityError::NotFound(format!(
                 "TMUX_MIRROR_TARGET names the pane {target}, which no longer exists"
             )));
         }
-        let mut panes: Vec<Found> = Vec::new();
+        let mut panes: Vec<PaneInfo> = Vec::new();
         for found in all {
             let known = panes.iter().any(|known| known.pane.id == found.pane.id);
             if !known && (found.session == session || is_target(&found)) {
@@ -216,12 +216,12 @@ impl LocalTerminal {
         Ok(panes)
     }
 
-    fn recent(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Vec<Found>)>> {
+    fn recent(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Vec<PaneInfo>)>> {
         self.0.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The panes as they were a moment ago.
-    async fn lately(&self) -> Answer<Vec<Found>> {
+    async fn lately(&self) -> Answer<Vec<PaneInfo>> {
         let known =
             self.recent().as_ref().filter(|(when, _)| when.elapsed() < LIST_MAX_AGE).map(|(_, panes)| panes.clone());
         match known {
@@ -231,11 +231,11 @@ impl LocalTerminal {
     }
 
     /// A pane that may be looked at.
-    async fn listed(&self, id: &str) -> Answer<Found> {
+    async fn listed(&self, id: &str) -> Answer<PaneInfo> {
         if !is_id(id) {
             return Err(CapabilityError::Invalid(format!("{id:?} is not a pane id like %3")));
         }
-        let of_id = |panes: Vec<Found>| panes.into_iter().find(|found| found.pane.id == id);
+        let of_id = |panes: Vec<PaneInfo>| panes.into_iter().find(|found| found.pane.id == id);
         match of_id(self.lately().await?) {
             Some(found) => Ok(found),
             None => {
@@ -246,7 +246,7 @@ impl LocalTerminal {
     }
 
     /// A pane that may be typed into.
-    async fn typable(&self, id: &str) -> Answer<Found> {
+    async fn typable(&self, id: &str) -> Answer<PaneInfo> {
         // What is typed is judged by where the shell is now.
         self.found().await?;
         match self.listed(id).await {
@@ -272,7 +272,7 @@ impl LocalTerminal {
         changing(line, step.line, self.write(pane, empty, text, how)).await
     }
 
-    async fn judge(&self, line: Option<&str>, found: &Found) -> Answer<()> {
+    async fn judge(&self, line: Option<&str>, found: &PaneInfo) -> Answer<()> {
         let Some(line) = line else { return Ok(()) };
         if line.len() > MAX_TEXT {
             return Err(CapabilityError::TooLarge(MAX_TEXT as u64));

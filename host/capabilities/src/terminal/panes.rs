@@ -6,7 +6,7 @@ use toolgate_host::capability::{Answer, Pane};
 
 /// A pane, with what the contract does not say of it.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct PaneInfo {
     pub(super) session: String,
     pub(super) pid: i32,
     pub(super) pane: Pane,
@@ -25,7 +25,7 @@ const FIELDS: [&str; 8] = [
 ];
 
 /// All panes of the server in which something runs. One whose window is in several sessions is there once for each.
-pub(super) async fn all(tmux: &Tmux, own: &str) -> Answer<Vec<Found>> {
+pub(super) async fn all(tmux: &Tmux, own: &str) -> Answer<Vec<PaneInfo>> {
     // Between all fields stands a word that no name holds, so that a name with line breaks is not taken for a pane.
     let mark = mark();
     let fields: String = FIELDS.iter().map(|field| format!("#{{{field}}}{mark}")).collect();
@@ -33,12 +33,12 @@ pub(super) async fn all(tmux: &Tmux, own: &str) -> Answer<Vec<Found>> {
     Ok(parsed(&output, &mark, own))
 }
 
-fn parsed(output: &str, mark: &str, own: &str) -> Vec<Found> {
+fn parsed(output: &str, mark: &str, own: &str) -> Vec<PaneInfo> {
     let parts: Vec<&str> = output.split(mark).collect();
     parts.chunks_exact(FIELDS.len()).filter_map(|fields| found(fields, own)).collect()
 }
 
-fn found(fields: &[&str], own: &str) -> Option<Found> {
+fn found(fields: &[&str], own: &str) -> Option<PaneInfo> {
     let [session, id, pid, dead, active, alternate, command, cwd] = fields else { return None };
     let pid = pid.parse().ok()?;
     let pane = Pane {
@@ -51,7 +51,7 @@ fn found(fields: &[&str], own: &str) -> Option<Found> {
         of_agent: *id == own,
     };
     // Before each pane but the first stands the end of the line of the one before.
-    (*dead != "1" && is_id(id)).then(|| Found { session: session.trim_start_matches('\n').to_owned(), pid, pane })
+    (*dead != "1" && is_id(id)).then(|| PaneInfo { session: session.trim_start_matches('\n').to_owned(), pid, pane })
 }
 
 /// Whether this is the id of a pane; tmux has other ways to name one, which could name any.

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 use toolgate_host::capability::Screen;
 
 /// Most bytes of a screen: what may cross to a component at a time, and room for the rest of the answer.
-const LONGEST: usize = (4 << 20) - (64 << 10);
+const MAX_SCREEN_BYTES: usize = (4 << 20) - (64 << 10);
 
 /// What tmux captured of a pane at one moment.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Captured<'_> {
         let before_cursor = [before.get(line..)?, &left_of(row, self.x)].concat();
         let below = trimmed(self.joined.get(end..)?.strip_prefix('\n').unwrap_or_default());
         let text = trimmed(self.joined.get(..end)?);
-        let most = LONGEST.saturating_sub(below.len() + before_cursor.len());
+        let most = MAX_SCREEN_BYTES.saturating_sub(below.len() + before_cursor.len());
         Some(Screen {
             text: last_lines(&text, most).to_owned(),
             below: below.trim_end_matches('\n').to_owned(),

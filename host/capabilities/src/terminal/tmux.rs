@@ -30,13 +30,13 @@ pub(super) struct Tmux {
 
 /// What tmux said.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     success: bool,
     pub(super) output: String,
     pub(super) error: String,
 }
 
-impl Said {
+impl CommandOutput {
     /// The output of a command that succeeded.
     pub(super) fn output(self) -> Answer<String> {
         if self.success {
@@ -60,12 +60,17 @@ impl Tmux {
     }
 
     /// Runs tmux commands, separated by an argument `;`.
-    pub(super) async fn run(&self, arguments: &[&str]) -> Answer<Said> {
+    pub(super) async fn run(&self, arguments: &[&str]) -> Answer<CommandOutput> {
         self.run_with(arguments, &[], None).await
     }
 
     /// The same with bytes to read and a folder to run in.
-    pub(super) async fn run_with(&self, arguments: &[&str], input: &[u8], folder: Option<&Path>) -> Answer<Said> {
+    pub(super) async fn run_with(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+        folder: Option<&Path>,
+    ) -> Answer<CommandOutput> {
         let mut command = self.command(arguments)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.current_dir(folder.unwrap_or(Path::new("/")));
@@ -91,7 +96,7 @@ impl Tmux {
     }
 }
 
-async fn said(mut child: Child, input: &[u8]) -> std::io::Result<Option<Said>> {
+async fn said(mut child: Child, input: &[u8]) -> std::io::Result<Option<CommandOutput>> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write = async {
         // A command that does not read all of it says why by itself.
@@ -101,7 +106,7 @@ async fn said(mut child: Child, input: &[u8]) -> std::io::Result<Option<Said>> {
     };
     let ((), output, error) = tokio::join!(write, read(stdout), read(stderr));
     let (Some(output), Some(error)) = (output?, error?) else { return Ok(None) };
-    Ok(Some(Said { success: child.wait().await?.success(), output, error }))
+    Ok(Some(CommandOutput { success: child.wait().await?.success(), output, error }))
 }
 
 /// All of a stream, replaced where it is no UTF-8; none if it is too long.

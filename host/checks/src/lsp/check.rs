@@ -28,7 +28,7 @@ const MAX_RETRIES: u32 = 50;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A file whose diagnostics are wanted.
-struct Asked {
+struct DiagnosticsRequest {
     file: PathBuf,
     answer: Answer,
     again: u32,
@@ -60,13 +60,14 @@ pub(super) async fn check(
         return Ok(Outcome { files: files.len(), ..Outcome::error(note) });
     };
     let (files, mut notes) = told?;
-    let mut asked: Vec<Asked> = files.into_iter().map(|file| Asked { file, answer: Answer::None, again: 0 }).collect();
+    let mut asked: Vec<DiagnosticsRequest> =
+        files.into_iter().map(|file| DiagnosticsRequest { file, answer: Answer::None, again: 0 }).collect();
     let checks = client.cargo_checks;
     if let Ok(lost) = timeout_at(deadline, wait(client, &mut asked, settle, checks)).await {
         lost?;
     }
     let (mut problems, mut seen, mut failed) = (Vec::new(), 0, false);
-    for Asked { file, answer, .. } in &asked {
+    for DiagnosticsRequest { file, answer, .. } in &asked {
         let Some(document) = client.document(file) else { continue };
         let published = document.published.as_ref().map(|published| published.diagnostics.as_slice());
         let (asked, published) = match answer {
@@ -155,7 +156,12 @@ fn read(root: &Path, file: &Path) -> io::Result<String> {
 }
 
 /// Waits until everything is answered.
-async fn wait(client: &mut Client, asked: &mut [Asked], settle: Duration, checks: u64) -> Result<(), Lost> {
+async fn wait(
+    client: &mut Client,
+    asked: &mut [DiagnosticsRequest],
+    settle: Duration,
+    checks: u64,
+) -> Result<(), Lost> {
     loop {
         let mut wake = None;
         for asked in &mut *asked {
@@ -173,7 +179,12 @@ async fn wait(client: &mut Client, asked: &mut [Asked], settle: Duration, checks
 }
 
 /// Takes one file as far as it goes now. Returns when to look again, if there is no message before.
-fn advance(client: &mut Client, asked: &mut Asked, settle: Duration, checks: u64) -> Result<Option<Instant>, Lost> {
+fn advance(
+    client: &mut Client,
+    asked: &mut DiagnosticsRequest,
+    settle: Duration,
+    checks: u64,
+) -> Result<Option<Instant>, Lost> {
     if let (Some(trouble), true, Answer::None) = (&client.trouble, client.resting, &asked.answer) {
         asked.answer = Answer::Refused(format!("failed: {}", trouble.lines().next().unwrap_or_default()));
     }
@@ -198,7 +209,7 @@ fn ready(client: &Client, checks: u64) -> bool {
 }
 
 /// Completes a file whose diagnostics are published, or says when that may be.
-fn published(client: &Client, asked: &mut Asked, settle: Duration) -> Option<Instant> {
+fn published(client: &Client, asked: &mut DiagnosticsRequest, settle: Duration) -> Option<Instant> {
     let published = client.document(&asked.file)?.published.as_ref()?;
     let first = published.versioned && client.row.complete == Complete::First;
     let silent = published.at.max(client.quiet_since()?) + settle;
@@ -216,7 +227,7 @@ fn published(client: &Client, asked: &mut Asked, settle: Duration) -> Option<Ins
 }
 
 /// Takes the answers that have come.
-fn collect(client: &mut Client, asked: &mut Asked) {
+fn collect(client: &mut Client, asked: &mut DiagnosticsRequest) {
     let Answer::Waiting(numbers, found) = &mut asked.answer else { return };
     let mut next = None;
     numbers.retain(|number| match client.answered(*number) {

@@ -127,7 +127,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 /// A diagnostic as the TypeScript server itself writes it: lines and UTF-16 units from 1.
 #[derive(Deserialize)]
 struct Tsserver {
-    start: Option<Place>,
+    start: Option<TsserverLocation>,
     text: String,
     code: Option<i32>,
     category: String,
@@ -135,7 +135,7 @@ struct Tsserver {
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct TsserverLocation {
     line: u32,
     offset: u32,
 }

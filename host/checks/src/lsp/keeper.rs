@@ -81,7 +81,7 @@ impl Keeper {
         let (jobs, receiver) = mpsc::channel(MAX_WAITING);
         let (stop, stopped) = watch::channel(false);
         let shared = Arc::<Shared>::default();
-        let kept = Kept {
+        let kept = KeeperState {
             row,
             project: project.clone(),
             root: root.to_path_buf(),
@@ -148,7 +148,7 @@ impl Handle {
 }
 
 /// What the task has.
-struct Kept {
+struct KeeperState {
     row: &'static Row,
     project: Project,
     root: PathBuf,
@@ -158,7 +158,7 @@ struct Kept {
     shared: Arc<Shared>,
 }
 
-impl Kept {
+impl KeeperState {
     async fn keep(mut self, mut jobs: mpsc::Receiver<Job>, mut stopped: watch::Receiver<bool>) {
         loop {
             let job = tokio::select! {

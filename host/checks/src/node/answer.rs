@@ -20,7 +20,7 @@ pub(super) struct Answer {
     /// Memory in use, in bytes.
     pub(super) rss: u64,
     files: usize,
-    problems: Vec<Found>,
+    problems: Vec<NodeFinding>,
     unformatted: Vec<PathBuf>,
     notes: Vec<String>,
     /// How many problems were left out.
@@ -28,7 +28,7 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Deserialize)]
-struct Found {
+struct NodeFinding {
     file: PathBuf,
     line: u32,
     column: u32,
@@ -76,9 +76,9 @@ impl Answer {
     }
 }
 
-impl Found {
+impl NodeFinding {
     fn problem(self, source: &str) -> Problem {
-        let Found { file, line, column, severity, message, rule } = self;
+        let NodeFinding { file, line, column, severity, message, rule } = self;
         let severity = match severity {
             Level::Error => Severity::Error,
             Level::Warning => Severity::Warning,

@@ -38,11 +38,11 @@ struct Offense {
     severity: String,
     message: String,
     cop_name: String,
-    location: Place,
+    location: Location,
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct Location {
     line: u32,
     column: u32,
 }

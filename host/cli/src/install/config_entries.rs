@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use toolgate_agents::settings::file::File;
+use toolgate_agents::settings::hook_failures::Level;
 use toolgate_agents::settings::hooks::{self, Entry};
-use toolgate_agents::settings::risks::Level;
-use toolgate_agents::settings::table::{Fixed, Hooks, Known, Scope};
-use toolgate_agents::settings::{link, program, risks, trust};
+use toolgate_agents::settings::table::{AgentConfig, Fixed, Hooks, Scope};
+use toolgate_agents::settings::{hook_failures, hook_trust, link, program};
 
-use super::entry_file::Place;
+use super::entry_file::EntryFile;
 use super::report::Report;
 
 /// Keys of a handler or its group that make it run seldom, late or beside the call.
@@ -18,7 +18,7 @@ pub(super) const CUSTOM: &str = "a command of your own runs Toolgate among other
 
 /// Handlers of ours that are where the agent does not look for them.
 pub(super) fn misplaced(report: &mut Report, file: &File) {
-    let Some(root) = trust::read(&file.path) else { return };
+    let Some(root) = hook_trust::read(&file.path) else { return };
     if anywhere(report.known, &root) > 0 {
         let says = format!(
             "{}: Toolgate's entries are in a place that {} does not read",
@@ -39,7 +39,7 @@ pub(super) fn misplaced(report: &mut Report, file: &File) {
 }
 
 /// How many handlers of ours are in a value, wherever.
-pub(super) fn anywhere(known: &Known, value: &Value) -> usize {
+pub(super) fn anywhere(known: &AgentConfig, value: &Value) -> usize {
     let inner: usize = match value {
         Value::Array(items) => items.iter().map(|item| anywhere(known, item)).sum(),
         Value::Object(fields) => fields.values().map(|field| anywhere(known, field)).sum(),
@@ -50,7 +50,7 @@ pub(super) fn anywhere(known: &Known, value: &Value) -> usize {
 }
 
 /// Handlers that run Toolgate among other things.
-pub(super) fn custom(known: &Known, value: &Value) -> usize {
+pub(super) fn custom(known: &AgentConfig, value: &Value) -> usize {
     let inner: usize = match value {
         Value::Array(items) => items.iter().map(|item| custom(known, item)).sum(),
         Value::Object(fields) => fields.values().map(|field| custom(known, field)).sum(),
@@ -60,7 +60,7 @@ pub(super) fn custom(known: &Known, value: &Value) -> usize {
 }
 
 /// Whether the agent itself will read the file.
-pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: &Value) {
+pub(super) fn readable(report: &mut Report, hooks: &Hooks, place: &EntryFile, root: &Value) {
     let mut wrong = Vec::new();
     if !hooks.comments && serde_json::from_slice::<Value>(place.file.bytes()).is_err() {
         wrong.push((
@@ -102,9 +102,9 @@ pub(super) fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], inst
 }
 
 /// Events of a second file do not count that the first one has, too.
-pub(super) fn overridden(report: &mut Report, hooks: &Hooks, place: &Place, entries: &[Entry], install: &str) {
+pub(super) fn overridden(report: &mut Report, hooks: &Hooks, place: &EntryFile, entries: &[Entry], install: &str) {
     let first = report.known.file(place.scope).ok();
-    let root = first.as_deref().and_then(trust::read).unwrap_or_default();
+    let root = first.as_deref().and_then(hook_trust::read).unwrap_or_default();
     let both =
         entries.iter().filter(|entry| hooks::events(hooks, &root).is_some_and(|all| all.contains_key(&entry.event)));
     let both: Vec<&str> = both.map(|entry| entry.event.as_str()).collect();
@@ -115,7 +115,7 @@ pub(super) fn overridden(report: &mut Report, hooks: &Hooks, place: &Place, entr
 }
 
 /// What is wrong with an entry's form.
-pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
+pub(super) fn form(known: &AgentConfig, hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
     let Some(event) = hooks.events.iter().find(|event| event.name == entry.event) else { return Vec::new() };
     let worst = if event.gates { Level::Fail } else { Level::Warn };
     let should = hooks::should_be(hooks, event, entry);
@@ -144,14 +144,14 @@ pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, S
     for key in ODD.iter().filter(odd) {
         say(worst, format!("{key} may keep the hook from being called or awaited"));
     }
-    if let Some(matcher) = entry.matcher().filter(|matcher| !risks::of(known).matchers.contains(matcher)) {
+    if let Some(matcher) = entry.matcher().filter(|matcher| !hook_failures::of(known).matchers.contains(matcher)) {
         say(worst, format!("its matcher {matcher:?} excludes tools"));
     }
     wrong
 }
 
 /// What is said of entries that run the program itself: where nothing keeps a link from being made there.
-pub(super) fn unlinked(known: &Known, scope: Scope, entries: &[Entry]) -> Option<(Level, String)> {
+pub(super) fn unlinked(known: &AgentConfig, scope: Scope, entries: &[Entry]) -> Option<(Level, String)> {
     let program = entries.iter().filter_map(|entry| entry.words.first());
     let program = program.into_iter().find(|program| !program::is_link(program, known.name()))?;
     let todo = match link::missing(known, scope, program) {

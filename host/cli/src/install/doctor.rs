@@ -42,16 +42,16 @@ use serde_json::{Value, json};
 use toolgate_agents::Failure;
 use toolgate_agents::settings::file::{File, unreadable};
 use toolgate_agents::settings::folder::Folder;
-use toolgate_agents::settings::off::{Own, Where};
+use toolgate_agents::settings::hook_disablers::{OwnHooks, SettingsContext};
+use toolgate_agents::settings::hook_failures::Level;
+use toolgate_agents::settings::hook_trust::{self, Trust};
 use toolgate_agents::settings::program::{self, Standing};
-use toolgate_agents::settings::risks::Level;
-use toolgate_agents::settings::table::{self, Known, Scope, Way};
-use toolgate_agents::settings::trust::{self, Trust};
-use toolgate_agents::settings::{hooks, risks, shims};
+use toolgate_agents::settings::table::{self, AgentConfig, HookMechanism, Scope};
+use toolgate_agents::settings::{hook_failures, hooks, shims};
 use toolgate_gatekeeper::{hook_files, hook_heartbeat};
 
 use super::config_entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
-use super::entry_file::{Content, Place, looked};
+use super::entry_file::{Content, EntryFile, looked};
 use super::files;
 use super::imports;
 use super::name;
@@ -60,7 +60,7 @@ use super::report::{self, Check, Report, json_of};
 use super::terminal;
 use super::trials;
 use crate::columns::count;
-use crate::show::print;
+use crate::output::print;
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -83,7 +83,7 @@ Exit codes: 0 no problems, 1 problems found; 64 invalid arguments, 70 and above 
 pub(crate) struct Arguments {
     /// The agent [default: all that are found here]
     #[arg(value_parser = name::parser())]
-    agent: Option<&'static Known>,
+    agent: Option<&'static AgentConfig>,
 
     /// Print JSON
     #[arg(long)]
@@ -129,19 +129,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// Whether this file makes the agent call Toolgate.
-pub(crate) fn installed(known: &Known, file: &File) -> bool {
+pub(crate) fn installed(known: &AgentConfig, file: &File) -> bool {
     content(known, file, None).is_ok_and(|content| content.is_some())
 }
 
 /// What of ours is in a file, of events under this key if it is a second one. An error says why it cannot be read.
-fn content(known: &Known, file: &File, second: Option<&'static str>) -> Result<Option<Content>, String> {
+fn content(known: &AgentConfig, file: &File, second: Option<&'static str>) -> Result<Option<Content>, String> {
     if !file.exists() {
         return Ok(None);
     }
     let text = file.text().map_err(|failure| failure.message)?;
     Ok(match &known.way {
-        Way::Shim(_) => shims::program(text).map(|program| Content::Shim { program }),
-        Way::Hooks(hooks) => {
+        HookMechanism::Shim(_) => shims::program(text).map(|program| Content::Shim { program }),
+        HookMechanism::Hooks(hooks) => {
             let root = hooks::parse(text)?;
             let entries = hooks::entries(known, &looked(hooks, second), &root);
             (!entries.is_empty()).then_some(Content::Hooks { root, entries })
@@ -166,7 +166,7 @@ pub(crate) enum Hooked {
 
 /// An agent, and the files here that make it call Toolgate.
 pub(crate) struct Present {
-    pub(crate) known: &'static Known,
+    pub(crate) known: &'static AgentConfig,
     pub(crate) hooked: Hooked,
     /// The user's file, if it has entries of ours or cannot be read.
     pub(crate) own: Option<PathBuf>,
@@ -176,7 +176,7 @@ pub(crate) struct Present {
 
 impl Present {
     /// Looks for the files of an agent, whether it is found here or not.
-    pub(crate) fn of(known: &'static Known) -> Self {
+    pub(crate) fn of(known: &'static AgentConfig) -> Self {
         // What else is found is an entry of the report, which nobody asked for here.
         let mut report = Report { known, found: false, installed: false, checks: Vec::new() };
         let places = places(&mut report);
@@ -195,17 +195,19 @@ impl Present {
 }
 
 /// How far a file makes an agent call this program.
-fn hooked(known: &Known, place: &Place) -> Hooked {
+fn hooked(known: &AgentConfig, place: &EntryFile) -> Hooked {
     if !programs(place).iter().all(|program| program::is_this(program)) {
         return Hooked::Other;
     }
     let fully = match (&place.content, &known.way) {
-        (Content::Hooks { entries, .. }, Way::Hooks(hooks)) => {
+        (Content::Hooks { entries, .. }, HookMechanism::Hooks(hooks)) => {
             let works = |entry: &hooks::Entry| form(known, hooks, entry).iter().all(|(level, _)| *level != Level::Fail);
             let mut events = hooks.events.iter().filter(|event| event.must);
             events.all(|event| entries.iter().any(|entry| entry.event == event.name && works(entry)))
         }
-        (Content::Shim { .. }, Way::Shim(shim)) => place.file.text().is_ok_and(|text| shims::is_current(text, shim)),
+        (Content::Shim { .. }, HookMechanism::Shim(shim)) => {
+            place.file.text().is_ok_and(|text| shims::is_current(text, shim))
+        }
         _ => false,
     };
     if fully { Hooked::Fully } else { Hooked::Partly }
@@ -222,8 +224,8 @@ pub(crate) fn present() -> Vec<Present> {
 
 /// Shows the checks of these agents, as `toolgate doctor` does; with each, whether its configuration was written just now. The
 /// answer is those that a check failed for.
-pub(crate) fn show_checks(agents: &[(&'static Known, bool)]) -> Result<Vec<&'static Known>, Failure> {
-    let examined = |&(known, written): &(&'static Known, bool)| {
+pub(crate) fn show_checks(agents: &[(&'static AgentConfig, bool)]) -> Result<Vec<&'static AgentConfig>, Failure> {
+    let examined = |&(known, written): &(&'static AgentConfig, bool)| {
         let mut report = examine(known);
         // It cannot have asked since.
         report.checks.retain(|check| !written || check.name != "fired" || check.level == Level::Ok);
@@ -237,11 +239,11 @@ pub(crate) fn show_checks(agents: &[(&'static Known, bool)]) -> Result<Vec<&'sta
 }
 
 /// The user's folder for an agent, if it holds anything.
-fn folder(known: &Known) -> Option<PathBuf> {
+fn folder(known: &AgentConfig) -> Option<PathBuf> {
     known.folder().ok().filter(|folder| imports::has_files(folder))
 }
 
-fn examine(known: &'static Known) -> Report {
+fn examine(known: &'static AgentConfig) -> Report {
     let path = program::on_path(known.program);
     let folder = folder(known);
     let mut report = Report { known, found: path.is_some() || folder.is_some(), installed: false, checks: Vec::new() };
@@ -269,13 +271,13 @@ fn examine(known: &'static Known) -> Report {
         one(&mut report, place);
     }
     double(&mut report, &places);
-    let at = Where::of(known);
+    let at = SettingsContext::of(known);
     for place in places.iter().filter(|_| known.name() == table::CODEX.name()) {
         trusted(&mut report, place);
     }
     trusts(&mut report, &places, &at);
     enabled(&mut report, &places, &at);
-    if let Some((or, todo)) = risks::missing(known, &at) {
+    if let Some((or, todo)) = hook_failures::missing(known, &at) {
         report.add("typed", Level::Warn, or, todo);
     }
     trials::version(&mut report, path.as_deref());
@@ -288,7 +290,7 @@ fn examine(known: &'static Known) -> Report {
 }
 
 /// The files that make the agent ask.
-fn places(report: &mut Report) -> Vec<Place> {
+fn places(report: &mut Report) -> Vec<EntryFile> {
     let known = report.known;
     let mut places = Vec::new();
     for scope in Scope::ALL {
@@ -299,12 +301,12 @@ fn places(report: &mut Report) -> Vec<Place> {
             Err(failure) => Err(failure),
         };
         match read {
-            Ok((file, Some(content))) => places.push(Place { scope, file, content, second: None }),
+            Ok((file, Some(content))) => places.push(EntryFile { scope, file, content, second: None }),
             Ok((first, None)) => {
-                for path in known.other_files(scope).iter().filter(|_| risks::of(known).second.is_some()) {
-                    let second = risks::of(known).second;
+                for path in known.other_files(scope).iter().filter(|_| hook_failures::of(known).second.is_some()) {
+                    let second = hook_failures::of(known).second;
                     if let Ok((file, Some(content))) = self::read(known, path, second) {
-                        places.push(Place { scope, file, content, second });
+                        places.push(EntryFile { scope, file, content, second });
                     }
                 }
                 misplaced(report, &first);
@@ -318,7 +320,7 @@ fn places(report: &mut Report) -> Vec<Place> {
 }
 
 /// A file, and what of ours is in it.
-fn read(known: &Known, path: &Path, second: Option<&'static str>) -> Result<(File, Option<Content>), Failure> {
+fn read(known: &AgentConfig, path: &Path, second: Option<&'static str>) -> Result<(File, Option<Content>), Failure> {
     let file = File::read(path)?;
     match content(known, &file, second) {
         Ok(content) => Ok((file, content)),
@@ -327,30 +329,30 @@ fn read(known: &Known, path: &Path, second: Option<&'static str>) -> Result<(Fil
 }
 
 /// Whether a setting switches hooks off.
-fn enabled(report: &mut Report, places: &[Place], at: &Where<'_>) {
+fn enabled(report: &mut Report, places: &[EntryFile], at: &SettingsContext<'_>) {
     let known = report.known;
-    let why = |place: &Place| {
+    let why = |place: &EntryFile| {
         let entries = match &place.content {
             Content::Hooks { entries, .. } => entries.as_slice(),
             Content::Shim { .. } => &[],
         };
-        risks::switched_off(known, at, &Own { scope: place.scope, file: &place.file.path, entries })
+        hook_failures::switched_off(known, at, &OwnHooks { scope: place.scope, file: &place.file.path, entries })
     };
     match places.iter().find_map(why) {
         Some(says) => report.add("enabled", Level::Fail, says, "change it if you want protection"),
-        None if !risks::of(known).can_be_switched_off() => {}
+        None if !hook_failures::of(known).can_be_switched_off() => {}
         None => report.ok("enabled", "no setting turns hooks off"),
     }
 }
 
 /// The checks of one file.
-fn one(report: &mut Report, place: &Place) {
+fn one(report: &mut Report, place: &EntryFile) {
     let known = report.known;
     let path = place.file.path.display().to_string();
     let option = if place.scope == Scope::Project { " --project" } else { "" };
     let install = format!("toolgate install {}{option}", known.name());
     match (&place.content, &known.way) {
-        (Content::Hooks { root, entries }, Way::Hooks(hooks)) => {
+        (Content::Hooks { root, entries }, HookMechanism::Hooks(hooks)) => {
             report.ok("installed", format!("{path} ({})", count(entries.len(), "hook")));
             readable(report, hooks, place, root);
             let lost = anywhere(known, root).saturating_sub(entries.len());
@@ -375,7 +377,7 @@ fn one(report: &mut Report, place: &Place) {
             }
             report.all("form", wrong, "the safest value for this agent".into(), &install);
         }
-        (Content::Shim { .. }, Way::Shim(shim)) => {
+        (Content::Shim { .. }, HookMechanism::Shim(shim)) => {
             report.ok("installed", path);
             if place.file.text().is_ok_and(|text| shims::is_current(text, shim)) {
                 report.ok("form", "of this version");
@@ -391,7 +393,7 @@ fn one(report: &mut Report, place: &Place) {
 }
 
 /// The programs that a place's entries run, each once.
-fn programs(place: &Place) -> Vec<String> {
+fn programs(place: &EntryFile) -> Vec<String> {
     let mut all: Vec<String> = match &place.content {
         Content::Hooks { entries, .. } => entries.iter().filter_map(|entry| entry.words.first().cloned()).collect(),
         Content::Shim { program } => vec![program.clone()],
@@ -441,7 +443,7 @@ fn program(report: &mut Report, program: &str, install: &str) {
     }
 }
 
-fn double(report: &mut Report, places: &[Place]) {
+fn double(report: &mut Report, places: &[EntryFile]) {
     let known = report.known;
     let mut wrong = Vec::new();
     if let [user, project] = places {
@@ -466,12 +468,12 @@ fn double(report: &mut Report, places: &[Place]) {
     }
     let others = Scope::ALL.into_iter().flat_map(|scope| known.other_files(scope));
     for path in others.filter(|path| places.iter().all(|place| place.file.path != *path)) {
-        if trust::read(&path).is_some_and(|root| anywhere(known, &root) > 0) {
+        if hook_trust::read(&path).is_some_and(|root| anywhere(known, &root) > 0) {
             wrong.push((Level::Warn, format!("{} asks as well", path.display())));
         }
     }
     let claude = &table::CLAUDE;
-    let files = risks::of(known)
+    let files = hook_failures::of(known)
         .claudes
         .iter()
         .flat_map(|scope| claude.file(*scope).into_iter().chain(claude.other_files(*scope)));
@@ -485,15 +487,15 @@ fn double(report: &mut Report, places: &[Place]) {
 }
 
 /// Whether the user trusts each of our entries, as Codex wants to know.
-fn trusted(report: &mut Report, place: &Place) {
+fn trusted(report: &mut Report, place: &EntryFile) {
     let Content::Hooks { entries, .. } = &place.content else { return };
     let project = place.scope == Scope::Project;
-    let settings = report.known.folder().ok().and_then(|folder| trust::read(&folder.join("config.toml")));
+    let settings = report.known.folder().ok().and_then(|folder| hook_trust::read(&folder.join("config.toml")));
     let todo = "start codex, type /hooks and trust Toolgate's hooks";
     let fail = |report: &mut Report, why: &str, events: &[String], todo: &str| {
         report.add("trusted", Level::Fail, format!("{why}: {}", events.join(", ")), todo);
     };
-    match trust::codex(settings.as_ref(), &place.file.path, entries) {
+    match hook_trust::codex(settings.as_ref(), &place.file.path, entries) {
         Trust::Missing(events) => {
             fail(report, "Codex silently skips because you have not trusted them", &events, todo);
         }
@@ -511,10 +513,12 @@ fn trusted(report: &mut Report, place: &Place) {
 }
 
 /// Whether the agent trusts the folder, where its hooks depend on that.
-fn trusts(report: &mut Report, places: &[Place], at: &Where<'_>) {
+fn trusts(report: &mut Report, places: &[EntryFile], at: &SettingsContext<'_>) {
     let known = report.known;
     let project = places.iter().any(|place| place.scope == Scope::Project);
-    let Some(depends) = risks::of(known).folder.as_ref().filter(|depends| project || depends.all) else { return };
+    let Some(depends) = hook_failures::of(known).folder.as_ref().filter(|depends| project || depends.all) else {
+        return;
+    };
     let (title, cwd) = (known.title(), at.cwd.display());
     let instead = if depends.all { String::new() } else { format!("; or toolgate install {} --user", known.name()) };
     let todo = format!("start {title} there and trust the folder{instead}");
@@ -535,7 +539,7 @@ fn trusts(report: &mut Report, places: &[Place], at: &Where<'_>) {
 }
 
 /// When the agent last asked, by the sign of life that every hook leaves.
-fn fired(report: &mut Report, places: &[Place]) {
+fn fired(report: &mut Report, places: &[EntryFile]) {
     let known = report.known;
     let todo = format!("let {} run a command; if this message stays, the hook is not called", known.title());
     let sign = hook_heartbeat::read(known.name()).unwrap_or_default();

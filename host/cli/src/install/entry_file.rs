@@ -6,7 +6,7 @@ use toolgate_agents::settings::hooks::Entry;
 use toolgate_agents::settings::table::{Hooks, Scope};
 
 /// A file with our entries, or our file.
-pub(super) struct Place {
+pub(super) struct EntryFile {
     pub(super) scope: Scope,
     pub(super) file: File,
     pub(super) content: Content,
@@ -19,7 +19,7 @@ pub(super) enum Content {
     Shim { program: String },
 }
 
-impl Place {
+impl EntryFile {
     /// The form of its file.
     pub(super) fn looked(&self, hooks: &Hooks) -> Hooks {
         looked(hooks, self.second)

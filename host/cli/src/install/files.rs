@@ -3,7 +3,7 @@
 
 use toolgate_agents::agent::UserTools;
 use toolgate_agents::dirs;
-use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::hook_failures::Level;
 use toolgate_host::private::{Written, by_others};
 
 use super::report::Check;

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 use toolgate_agents::agent::{Dialect, claude, copilot, cursor, grok, vscode};
 use toolgate_agents::dirs;
+use toolgate_agents::settings::hook_failures::Level;
+use toolgate_agents::settings::hook_trust;
 use toolgate_agents::settings::hooks::{self, Entry};
 use toolgate_agents::settings::program::{is_this, on_path};
-use toolgate_agents::settings::risks::Level;
-use toolgate_agents::settings::table::{CLAUDE, COPILOT, Known, Scope, Way};
-use toolgate_agents::settings::trust;
+use toolgate_agents::settings::table::{AgentConfig, CLAUDE, COPILOT, HookMechanism, Scope};
 use toolgate_gatekeeper::hook_heartbeat;
 
 use super::probe::{Chain, Probe};
@@ -33,7 +33,7 @@ struct Importer {
     programs: &'static [&'static str],
     folders: &'static [&'static str],
     /// Whose files it reads, and of which scopes.
-    reads: &'static [(&'static Known, &'static [Scope])],
+    reads: &'static [(&'static AgentConfig, &'static [Scope])],
     /// Whether it runs a handler without its arguments.
     loses: bool,
     /// Whether it is known to run hooks before a call at all.
@@ -124,7 +124,7 @@ impl Importer {
 }
 
 /// The checks of the files of these agents.
-pub(super) fn checks(agents: &[&'static Known]) -> Vec<Check> {
+pub(super) fn checks(agents: &[&'static AgentConfig]) -> Vec<Check> {
     let here = dirs::folder(None).ok();
     let mut checks = Vec::new();
     for importer in IMPORTERS {
@@ -148,13 +148,19 @@ pub(super) fn checks(agents: &[&'static Known]) -> Vec<Check> {
 }
 
 /// Our handlers in a file.
-fn entries(known: &Known, path: &Path) -> Vec<Entry> {
-    let Way::Hooks(hooks) = &known.way else { return Vec::new() };
-    trust::read(path).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default()
+fn entries(known: &AgentConfig, path: &Path) -> Vec<Entry> {
+    let HookMechanism::Hooks(hooks) = &known.way else { return Vec::new() };
+    hook_trust::read(path).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default()
 }
 
 /// What becomes of a file's hooks there.
-fn told(importer: &Importer, known: &Known, (path, entries): (&Path, &[Entry]), found: &Path, here: &str) -> Check {
+fn told(
+    importer: &Importer,
+    known: &AgentConfig,
+    (path, entries): (&Path, &[Entry]),
+    found: &Path,
+    here: &str,
+) -> Check {
     let Importer { title, says, loses, .. } = *importer;
     let path = path.display();
     let asked = hook_heartbeat::read(importer.dialect.name()).filter(|_| importer.dialect.is_understood());
@@ -177,8 +183,8 @@ fn told(importer: &Importer, known: &Known, (path, entries): (&Path, &[Entry]), 
 }
 
 /// Whether a call is denied that must not run, through what the agent makes of our entries; none if they run another program.
-fn tried(importer: &Importer, known: &Known, entries: &[Entry], here: &str) -> Option<Result<(), String>> {
-    let Way::Hooks(hooks) = &known.way else { return None };
+fn tried(importer: &Importer, known: &AgentConfig, entries: &[Entry], here: &str) -> Option<Result<(), String>> {
+    let HookMechanism::Hooks(hooks) = &known.way else { return None };
     let gates = entries.iter().filter(|entry| hooks.events.iter().any(|event| event.must && event.name == entry.event));
     let chains: Vec<Chain> = gates.filter_map(|entry| chain(importer, entry)).collect();
     let event = importer.dialect.trials().first()?;

@@ -33,11 +33,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use toolgate_agents::settings::file::{File, Next, unreadable};
+use toolgate_agents::settings::hook_disablers::{OwnHooks, SettingsContext};
 use toolgate_agents::settings::link::Target;
-use toolgate_agents::settings::off::{Own, Where};
 use toolgate_agents::settings::program::{self, Standing};
-use toolgate_agents::settings::table::{self, Hooks, Known, NO_LENS, Scope, Way};
-use toolgate_agents::settings::{before, created_folders, hooks, risks, shims, trust};
+use toolgate_agents::settings::table::{self, AgentConfig, HookMechanism, Hooks, NO_LENS, Scope};
+use toolgate_agents::settings::{backups, created_folders, hook_failures, hook_trust, hooks, shims};
 use toolgate_agents::{Failure, exit, shim};
 use toolgate_gatekeeper::packs::Packs;
 use toolgate_gatekeeper::plugins::installed;
@@ -50,8 +50,8 @@ pub(crate) use name::parser as agent_name;
 
 use crate::lens::Switch;
 use crate::options::{PackOptions, PluginOptions};
-use crate::show::{GREEN, YELLOW, print};
-use crate::{person, rules, runtime, show};
+use crate::output::{GREEN, YELLOW, print};
+use crate::{confirmation, output, rules, runtime};
 use packs::Chosen;
 
 #[derive(Args)]
@@ -106,7 +106,7 @@ pub(crate) struct Removal {
 struct Change {
     /// The agent
     #[arg(value_parser = name::parser())]
-    agent: &'static Known,
+    agent: &'static AgentConfig,
 
     /// In the project of the current folder
     #[arg(long, conflicts_with = "user")]
@@ -230,7 +230,7 @@ impl Offer {
     ///
     /// # Errors
     /// Those of `toolgate install`.
-    pub(crate) fn of(agent: &'static Known, dry_run: bool) -> Result<Self, Failure> {
+    pub(crate) fn of(agent: &'static AgentConfig, dry_run: bool) -> Result<Self, Failure> {
         let arguments = Arguments {
             change: Change { agent, project: false, user: false, dry_run },
             packs: PackOptions::default(),
@@ -295,12 +295,12 @@ fn planned(arguments: &Arguments) -> Result<Planned, Failure> {
     let program = program::running()?;
     let file = File::read(&known.file(change.scope())?)?;
     let target = match &known.way {
-        Way::Hooks(_) => Some(Target::of(known, change.scope(), &program)?),
-        Way::Shim(_) => None,
+        HookMechanism::Hooks(_) => Some(Target::of(known, change.scope(), &program)?),
+        HookMechanism::Shim(_) => None,
     };
     let called = target.as_ref().map_or(program.as_str(), |target| target.path.as_str());
     let next = match &known.way {
-        Way::Hooks(hooks) => {
+        HookMechanism::Hooks(hooks) => {
             packs_exist(&arguments.packs.packs())?;
             let options = arguments.options(hooks::options(file.text()?, known, hooks))?;
             // With one that cannot be used the hook would deny every call.
@@ -308,7 +308,7 @@ fn planned(arguments: &Arguments) -> Result<Planned, Failure> {
             hooks::install(file.text()?, known, hooks, called, options.as_deref(), arguments.lens.said(), any_plugins())
                 .map_err(|error| unreadable(&file, &error))?
         }
-        Way::Shim(_) if arguments.has_options() || arguments.lens.said() == Some(false) => {
+        HookMechanism::Shim(_) if arguments.has_options() || arguments.lens.said() == Some(false) => {
             let plugins = !arguments.plugins.plugins().files().is_empty();
             let packs = !arguments.packs.packs().names().is_empty();
             let no_lens = arguments.lens.said() == Some(false);
@@ -322,13 +322,13 @@ fn planned(arguments: &Arguments) -> Result<Planned, Failure> {
             let message = format!("{} has no setting for {}; {}", known.title(), names.join(", "), instead.join("; "));
             return Err(Failure::new(exit::USAGE, message));
         }
-        Way::Shim(text) => {
+        HookMechanism::Shim(text) => {
             let shares = file.exists() && shims::shares(file.text()?);
             let wanted = arguments.terminal.said().unwrap_or(shares);
             shims::with(text, &program, wanted && shims::can_share(text))?
         }
     };
-    if matches!(known.way, Way::Shim(_)) && file.exists() && !file.text()?.starts_with(shim::MARK) {
+    if matches!(known.way, HookMechanism::Shim(_)) && file.exists() && !file.text()?.starts_with(shim::MARK) {
         let message = format!("{} exists, but Toolgate did not write it; move it away first", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
@@ -338,17 +338,19 @@ fn planned(arguments: &Arguments) -> Result<Planned, Failure> {
         return Err(Failure::new(exit::DATA, message));
     }
     let entries = match &known.way {
-        Way::Hooks(hooks) => hooks::parse(&next).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default(),
-        Way::Shim(_) => Vec::new(),
+        HookMechanism::Hooks(hooks) => {
+            hooks::parse(&next).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default()
+        }
+        HookMechanism::Shim(_) => Vec::new(),
     };
     let loosens = match &known.way {
-        Way::Hooks(hooks) if file.exists() => less(known, hooks, file.text()?, &entries),
+        HookMechanism::Hooks(hooks) if file.exists() => less(known, hooks, file.text()?, &entries),
         _ => None,
     };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes: Vec<String> = target.iter().flat_map(|target| target.notes.clone()).collect();
-    let own = Own { scope: change.scope(), file: &file.path, entries: &entries };
-    notes.extend(risks::switched_off(known, &Where::of(known), &own));
+    let own = OwnHooks { scope: change.scope(), file: &file.path, entries: &entries };
+    notes.extend(hook_failures::switched_off(known, &SettingsContext::of(known), &own));
     if arguments.terminal.said() == Some(true) {
         notes.extend(terminal::by_hand(known, &program));
     }
@@ -375,15 +377,15 @@ fn planned(arguments: &Arguments) -> Result<Planned, Failure> {
 /// has an entry of ours.
 pub(crate) fn options_of(agent: &str) -> Option<Vec<String>> {
     let known = table::AGENTS.iter().copied().find(|known| known.name() == agent)?;
-    let Way::Hooks(hooks) = &known.way else { return None };
+    let HookMechanism::Hooks(hooks) = &known.way else { return None };
     Scope::ALL.into_iter().find_map(|scope| {
-        let root = trust::read(&known.file(scope).ok()?)?;
+        let root = hook_trust::read(&known.file(scope).ok()?)?;
         hooks::entries(known, hooks, &root).first().map(hooks::Entry::more)
     })
 }
 
 /// Whether these entries make the hook see less than those that are in a text.
-fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> Option<Loosens> {
+fn less(known: &AgentConfig, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> Option<Loosens> {
     let root = hooks::parse(text).ok()?;
     let (packs, before) = Chosen::split(hooks::entries(known, hooks, &root).first()?.more());
     let (new_packs, after) = Chosen::split(entries.first().map(hooks::Entry::more).unwrap_or_default());
@@ -441,8 +443,8 @@ pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
 
 /// The link that a file's entries run, which stays: other projects and other users may run it, and would go on without a word
 /// if it were gone.
-fn left_behind(known: &Known, file: &File) -> Option<String> {
-    let Way::Hooks(hooks) = &known.way else { return None };
+fn left_behind(known: &AgentConfig, file: &File) -> Option<String> {
+    let HookMechanism::Hooks(hooks) = &known.way else { return None };
     let root = hooks::parse(file.text().ok()?).ok()?;
     let entries = hooks::entries(known, hooks, &root);
     let mut programs = entries.iter().filter_map(|entry| entry.words.first());
@@ -450,10 +452,10 @@ fn left_behind(known: &Known, file: &File) -> Option<String> {
     Some(format!("{link} was kept, as other agents may use it; remove it with the program"))
 }
 
-fn without(known: &Known, file: &File) -> Result<Next, Failure> {
+fn without(known: &AgentConfig, file: &File) -> Result<Next, Failure> {
     match &known.way {
-        Way::Hooks(hooks) => before::undone(file, known, hooks, any_plugins()),
-        Way::Shim(shim) => {
+        HookMechanism::Hooks(hooks) => backups::undone(file, known, hooks, any_plugins()),
+        HookMechanism::Shim(shim) => {
             let now = file.text()?;
             match shims::program(now) {
                 Some(_) => Ok(Next::Gone { own: shims::is_current(now, shim) }),
@@ -472,12 +474,12 @@ impl Change {
     fn carry_out(&self, planned: &Planned) -> Result<ExitCode, Failure> {
         let loosens = planned.loosens.as_ref().filter(|_| !self.dry_run && planned.changes());
         if let Some(loosens) = loosens {
-            person::present(loosens.otherwise)?;
+            confirmation::present(loosens.otherwise)?;
         }
         self.preview(planned)?;
         if let Some(loosens) = loosens {
             self.announce(planned)?;
-            person::agrees(&loosens.question, loosens.otherwise)?;
+            confirmation::agrees(&loosens.question, loosens.otherwise)?;
         }
         self.make(planned)
     }
@@ -524,12 +526,12 @@ impl Change {
         let before = file.text()?;
         let whole = before.is_empty() || after.is_empty();
         print(|out| {
-            if !(whole && matches!(self.agent.way, Way::Shim(_)) && !self.dry_run) {
-                return show::diff(out, &file.path, file.exists(), before, after);
+            if !(whole && matches!(self.agent.way, HookMechanism::Shim(_)) && !self.dry_run) {
+                return output::diff(out, &file.path, file.exists(), before, after);
             }
             let (mark, text) = if after.is_empty() { ('-', before) } else { ('+', after) };
             let lines = crate::columns::count(text.lines().count(), "line");
-            show::diff_line(out, &format!("{mark} {} ({lines})", file.path.display()))
+            output::diff_line(out, &format!("{mark} {} ({lines})", file.path.display()))
         })?;
         Ok(())
     }
@@ -602,7 +604,7 @@ mod tests {
             ("--packs=cloud", "--plugin=/a", Some("with --plugin=/a, without --packs=cloud then, and sees less.")),
             ("--plugin=/a", "--plugin=/b", Some("without --plugin=/a, with --plugin=/b then, and sees less.")),
         ];
-        let (known, Way::Hooks(hooks)) = (&table::CLAUDE, &table::CLAUDE.way) else { panic!("it has hooks") };
+        let (known, HookMechanism::Hooks(hooks)) = (&table::CLAUDE, &table::CLAUDE.way) else { panic!("it has hooks") };
         let text = |options: &str| {
             let options = words(options);
             let lens = !options.iter().any(|word| word == NO_LENS);

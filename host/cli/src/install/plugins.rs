@@ -1,6 +1,6 @@
 //! What `doctor` says of the installed plugins. One that cannot be used blocks every call, so it is worth knowing.
 
-use toolgate_agents::settings::risks::Level;
+use toolgate_agents::settings::hook_failures::Level;
 use toolgate_gatekeeper::plugin::store::{Installed, Store};
 
 use super::report::Check;

@@ -54,7 +54,7 @@ pub(crate) struct Probe<'a> {
 }
 
 /// What came of a call.
-struct Heard {
+struct ProbeResult {
     said: ParsedAnswer,
     /// The same as it was written.
     text: String,
@@ -102,7 +102,7 @@ impl Probe<'_> {
     }
 
     /// Makes a call, as the agent would in its folder; with these rules instead of the user's, if any are given.
-    fn hear(&self, text: &str, rules: Option<&str>) -> Result<Heard, String> {
+    fn hear(&self, text: &str, rules: Option<&str>) -> Result<ProbeResult, String> {
         let trial = Trial { event: self.event, command: text, cwd: self.folder };
         let payload = self.dialect.trial(&trial);
         let nowhere = |error: std::io::Error| format!("no folder for trial files: {error}");
@@ -127,8 +127,8 @@ impl Probe<'_> {
             Chain::Hook(..) => once(command, &payload.to_string())?,
         };
         let took = start.elapsed();
-        let said = self.dialect.said(self.event, &answer)?;
-        Ok(Heard { said, text: shortened(answer.trim(), SHOWN), took })
+        let said = self.dialect.parse_answer(self.event, &answer)?;
+        Ok(ProbeResult { said, text: shortened(answer.trim(), SHOWN), took })
     }
 }
 
@@ -250,7 +250,7 @@ fn result(child: &mut Child, request: String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_agents::settings::risks;
+    use toolgate_agents::settings::hook_failures;
     use toolgate_agents::settings::table::AGENTS;
 
     use super::*;
@@ -298,8 +298,8 @@ mod tests {
         for (agent, event, answer, expected) in cases {
             let known = AGENTS.iter().find(|known| known.name() == agent).expect(agent);
             let probe = Probe { dialect: known.dialect, event, chain: &Chain::Session, folder: "/" };
-            let said = known.dialect.said(event, answer);
-            let reached = said.and_then(|said| probe.is_asked(risks::of(known).asks, &said, answer));
+            let said = known.dialect.parse_answer(event, answer);
+            let reached = said.and_then(|said| probe.is_asked(hook_failures::of(known).asks, &said, answer));
             assert_eq!(reached.is_ok(), expected, "{agent} {event} {answer}: {reached:?}");
         }
     }

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::io::Write;
 
 use serde_json::{Value, json};
-use toolgate_agents::settings::risks::Level;
-use toolgate_agents::settings::table::Known;
+use toolgate_agents::settings::hook_failures::Level;
+use toolgate_agents::settings::table::AgentConfig;
 use toolgate_host::plain;
 
 use crate::columns::count;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
+use crate::output::{BOLD, DIM, GREEN, RED, YELLOW};
 
 pub(super) struct Check {
     pub(super) name: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct Check {
 
 /// The checks of an agent.
 pub(super) struct Report {
-    pub(super) known: &'static Known,
+    pub(super) known: &'static AgentConfig,
     pub(super) found: bool,
     pub(super) installed: bool,
     pub(super) checks: Vec<Check>,

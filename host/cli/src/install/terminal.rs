@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 use toolgate_agents::settings::file::File;
-use toolgate_agents::settings::risks::Level;
-use toolgate_agents::settings::table::{self, Known, Scope, Way, project};
-use toolgate_agents::settings::{shims, trust};
+use toolgate_agents::settings::hook_failures::Level;
+use toolgate_agents::settings::table::{self, AgentConfig, HookMechanism, Scope, project};
+use toolgate_agents::settings::{hook_trust, shims};
 use toolgate_capabilities::tmux_version;
 use toolgate_host::CapabilityError;
 
 use super::report::Check;
-use crate::show::quoted;
+use crate::output::quoted;
 
 /// Whether an agent is offered the shared terminal.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -40,7 +40,7 @@ impl Switch {
 }
 
 /// What is left to the user where Toolgate's own entries are no way to the terminal.
-pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
+pub(super) fn by_hand(known: &AgentConfig, program: &str) -> Option<String> {
     let program = quoted(program);
     let how = match known.name() {
         "pi" => return None,
@@ -57,7 +57,7 @@ pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
 
 /// Where an agent's MCP servers stand: files below the user's folder for it or a project, and the key.
 struct Servers {
-    known: &'static Known,
+    known: &'static AgentConfig,
     user: &'static str,
     project: &'static str,
     key: &'static str,
@@ -75,9 +75,9 @@ static SERVERS: &[Servers] = &[
 ];
 
 /// What is found of the shared terminal.
-struct Found {
+struct TerminalStatus {
     /// By the agents that are offered it: where that stands.
-    offered: Vec<(&'static Known, PathBuf)>,
+    offered: Vec<(&'static AgentConfig, PathBuf)>,
     /// Where Codex starts the server without the variables of tmux.
     without: Vec<PathBuf>,
     inside: bool,
@@ -85,17 +85,17 @@ struct Found {
 }
 
 /// The checks of the shared terminal, for one agent or for all.
-pub(super) fn checks(only: Option<&Known>) -> Vec<Check> {
+pub(super) fn checks(only: Option<&AgentConfig>) -> Vec<Check> {
     let mut offered = extensions();
     let (servers, mut without) = servers();
     offered.extend(servers);
     offered.retain(|(known, _)| only.is_none_or(|only| only.name() == known.name()));
     without.retain(|path| offered.iter().any(|(_, offered)| offered == path));
     let inside = ["TMUX", "TMUX_PANE"].iter().all(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    told(&Found { offered, without, inside, version: version() })
+    told(&TerminalStatus { offered, without, inside, version: version() })
 }
 
-fn told(found: &Found) -> Vec<Check> {
+fn told(found: &TerminalStatus) -> Vec<Check> {
     let check = |name, level, says: String, todo: &str| Check { name, level, says, todo: todo.to_owned() };
     let ok = |name, says: String| check(name, Level::Ok, says, "");
     if found.offered.is_empty() {
@@ -135,8 +135,8 @@ fn told(found: &Found) -> Vec<Check> {
 }
 
 /// Extensions that have it switched on.
-fn extensions() -> Vec<(&'static Known, PathBuf)> {
-    let shims = table::AGENTS.iter().copied().filter(|known| matches!(known.way, Way::Shim(_)));
+fn extensions() -> Vec<(&'static AgentConfig, PathBuf)> {
+    let shims = table::AGENTS.iter().copied().filter(|known| matches!(known.way, HookMechanism::Shim(_)));
     let files =
         shims.flat_map(|known| Scope::ALL.into_iter().filter_map(move |scope| Some((known, known.file(scope).ok()?))));
     let shares = |path: &Path| File::read(path).is_ok_and(|file| file.text().is_ok_and(shims::shares));
@@ -144,7 +144,7 @@ fn extensions() -> Vec<(&'static Known, PathBuf)> {
 }
 
 /// Configurations that name the server, and those of them that have Codex start it without the variables of tmux.
-fn servers() -> (Vec<(&'static Known, PathBuf)>, Vec<PathBuf>) {
+fn servers() -> (Vec<(&'static AgentConfig, PathBuf)>, Vec<PathBuf>) {
     let project = project().ok();
     let (mut found, mut without) = (Vec::new(), Vec::new());
     for Servers { known, user, project: of_project, key } in SERVERS {
@@ -155,7 +155,7 @@ fn servers() -> (Vec<(&'static Known, PathBuf)>, Vec<PathBuf>) {
         let user = folder.map(|folder| folder.join(user));
         let of_project = project.as_ref().filter(|_| !of_project.is_empty()).map(|root| root.join(of_project));
         for path in [user, of_project].into_iter().flatten() {
-            let Some(settings) = trust::read(&path) else { continue };
+            let Some(settings) = hook_trust::read(&path) else { continue };
             if !names(settings.get(key), project.as_deref(), &settings) {
                 continue;
             }
@@ -261,7 +261,7 @@ mod tests {
             (on(), false, Err("no tmux".to_owned()), vec![("offered", "ok"), ("tmux", "warn"), ("inside", "warn")]),
         ];
         for (offered, inside, version, expected) in cases {
-            let checks = told(&Found { offered, without: Vec::new(), inside, version });
+            let checks = told(&TerminalStatus { offered, without: Vec::new(), inside, version });
             let found: Vec<_> = checks.iter().map(|check| (check.name, check.level.name())).collect();
             assert_eq!(found, expected);
         }

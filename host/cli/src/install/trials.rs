@@ -5,13 +5,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use toolgate_agents::dirs;
+use toolgate_agents::settings::hook_failures;
+use toolgate_agents::settings::hook_failures::Level;
 use toolgate_agents::settings::hooks::{self, Entry};
 use toolgate_agents::settings::program::is_this;
-use toolgate_agents::settings::risks;
-use toolgate_agents::settings::risks::Level;
-use toolgate_agents::settings::table::{Hooks, Known, TIMEOUT, Way};
+use toolgate_agents::settings::table::{AgentConfig, HookMechanism, Hooks, TIMEOUT};
 
-use super::entry_file::{Content, Place};
+use super::entry_file::{Content, EntryFile};
 use super::probe::{self, Chain, Probe};
 use super::report::Report;
 use crate::columns::count;
@@ -25,7 +25,7 @@ struct Gate {
 }
 
 /// Three calls through each command.
-pub(super) fn run(report: &mut Report, place: &Place) {
+pub(super) fn run(report: &mut Report, place: &EntryFile) {
     let Ok(folder) = dirs::folder(None) else { return };
     let known = report.known;
     let gates = gates(known, place);
@@ -40,7 +40,7 @@ pub(super) fn run(report: &mut Report, place: &Place) {
         let results = [
             (&mut denies, probe.denies()),
             (&mut passes, probe.passes()),
-            (&mut asks, probe.asks(risks::of(known).asks)),
+            (&mut asks, probe.asks(hook_failures::of(known).asks)),
         ];
         for (wrong, result) in results {
             match result {
@@ -67,7 +67,7 @@ pub(super) fn run(report: &mut Report, place: &Place) {
 
 /// The commands before a shell call. What a file names is only run if it is this program: a variable of a call can have
 /// another file asked about.
-fn gates(known: &Known, place: &Place) -> Vec<Gate> {
+fn gates(known: &AgentConfig, place: &EntryFile) -> Vec<Gate> {
     let all = known.dialect.trials().iter().copied();
     let most = Duration::from_secs(TIMEOUT);
     match (&place.content, &known.way) {
@@ -75,7 +75,7 @@ fn gates(known: &Known, place: &Place) -> Vec<Gate> {
             let gate = |event| Gate { event, chain: Chain::Session, limit: most };
             all.filter(|_| is_this(program)).map(gate).collect()
         }
-        (Content::Hooks { entries, .. }, Way::Hooks(hooks)) => {
+        (Content::Hooks { entries, .. }, HookMechanism::Hooks(hooks)) => {
             let of = |event| entries.iter().filter(move |entry| entry.event == event);
             let gate = |event, entry: &Entry| {
                 let (program, arguments) = entry.words.split_first()?;
@@ -97,12 +97,14 @@ fn limit(hooks: &Hooks, entry: &Entry) -> Duration {
 }
 
 /// Handlers that are not ours at the events that can stop something.
-pub(super) fn others(report: &mut Report, place: &Place) {
-    let (Content::Hooks { root, entries }, Way::Hooks(hooks)) = (&place.content, &report.known.way) else { return };
+pub(super) fn others(report: &mut Report, place: &EntryFile) {
+    let (Content::Hooks { root, entries }, HookMechanism::Hooks(hooks)) = (&place.content, &report.known.way) else {
+        return;
+    };
     let hooks = place.looked(hooks);
     let gating = hooks.events.iter().filter(|event| event.gates && entries.iter().any(|one| one.event == event.name));
     let others = gating.map(|event| (event.name, hooks::others(report.known, &hooks, root, event.name)));
-    let (level, why) = risks::of(report.known).beside;
+    let (level, why) = hook_failures::of(report.known).beside;
     let wrong: Vec<_> = others
         .filter(|(_, others)| *others > 0)
         .map(|(event, others)| (level, format!("{} beside ours at {event}: {why}", count(others, "hook"))))
@@ -112,7 +114,7 @@ pub(super) fn others(report: &mut Report, place: &Place) {
 
 /// Whether the agent is a version that does what is relied on.
 pub(super) fn version(report: &mut Report, program: Option<&Path>) {
-    let (Some((since, before)), Some(program)) = (risks::of(report.known).since, program) else { return };
+    let (Some((since, before)), Some(program)) = (hook_failures::of(report.known).since, program) else { return };
     let mut command = Command::new(program);
     command.arg("--version");
     let said = probe::once(command, "").unwrap_or_else(|error| error);

@@ -14,10 +14,10 @@ const BYTES: usize = 64 << 10;
 
 /// Messages of the component's.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Mailbox(Arc<Mutex<Kept>>);
+pub(crate) struct Mailbox(Arc<Mutex<QueuedMessages>>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct QueuedMessages {
     texts: VecDeque<String>,
     lost: usize,
 }
@@ -25,7 +25,8 @@ struct Kept {
 impl Mailbox {
     /// What there is, above the text of a result.
     pub(crate) fn before(&self, text: String) -> String {
-        let Kept { texts, lost } = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let QueuedMessages { texts, lost } =
+            std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let lost = (lost > 0).then(|| format!("[{lost} earlier messages omitted]"));
         let all: Vec<String> = lost.into_iter().chain(texts).chain([text]).collect();
         all.join("\n\n")

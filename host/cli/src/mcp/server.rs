@@ -31,7 +31,7 @@ use super::mailbox::Mailbox;
 use crate::shared_terminal::{Opening, Run, SharedTerminal};
 
 /// How often a client that wants to know is told that a command still runs.
-const PROGRESS: Duration = Duration::from_secs(5);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The key of a result's metadata that has the details.
 const DETAILS: &str = "toolgate";
@@ -159,7 +159,7 @@ impl SessionOf {
     /// Runs a tool. A client that wants to know is told now and then that it still runs.
     async fn told(&self, run: Run<'_>, context: &RequestContext<RoleServer>) -> ToolOutput {
         let started = Instant::now();
-        let mut ticks = tokio::time::interval_at(started + PROGRESS, PROGRESS);
+        let mut ticks = tokio::time::interval_at(started + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
         let token = context.meta.get_progress_token();
         let mut work = std::pin::pin!(self.run(run, context));
         loop {

@@ -8,17 +8,17 @@ use toolgate_agents::{Failure, exit};
 use toolgate_gatekeeper::plugin::store::{Installed, Store, Version, check_name, same};
 use toolgate_host::{Capability, Granted, plain};
 
-use super::source::Source;
+use super::component_file::Source;
 use super::{Add, list, words};
-use crate::person;
-use crate::show::{self, DIM, print};
+use crate::confirmation;
+use crate::output::{self, DIM, print};
 
 /// What is said where nothing is added.
 const OTHERWISE: &str = "no plugin was added";
 
 pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present(OTHERWISE)?;
+    confirmation::present(OTHERWISE)?;
     let source = Source::find(&arguments.from)?;
     let name = arguments.name.clone().unwrap_or_else(|| source.name.clone());
     check_name(&name).map_err(|why| Failure::new(exit::USAGE, format!("{why}; choose one with --name")))?;
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
     let before = store.list()?.into_iter().find(|one| one.name == name);
     let granted = granted(arguments, &version, before.as_ref(), plugin.has_gate())?;
     let offer = Offer { name: &name, version: &version, before: before.as_ref(), granted: &granted };
-    let agreed = person::agrees(&offer.question()?, OTHERWISE);
+    let agreed = confirmation::agrees(&offer.question()?, OTHERWISE);
     if let (Err(refused), Some(before)) = (&agreed, &before)
         && !offer.more().is_empty()
     {
@@ -60,10 +60,10 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
         return print(|out| writeln!(out, "{}", list::json(&installed, None)));
     }
     let mut out = anstream::stdout();
-    show::told(writeln!(out, "{name} is active; toolgate plugin remove {name} removes it"))?;
+    output::told(writeln!(out, "{name} is active; toolgate plugin remove {name} removes it"))?;
     if plugin.has_observer() || plugin.has_permission_gate() {
         let again = "Installed hooks may lack events that it needs: toolgate install AGENT adds them";
-        show::told(writeln!(out, "{again}"))?;
+        output::told(writeln!(out, "{again}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

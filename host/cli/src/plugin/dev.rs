@@ -10,9 +10,9 @@ use toolgate_agents::{Failure, exit};
 use toolgate_capabilities::reload::watch;
 use toolgate_host::plain;
 
-use super::{source, test};
-use crate::show;
-use crate::show::DIM;
+use super::{component_file, test};
+use crate::output;
+use crate::output::DIM;
 
 /// Folders that hold no sources, beside those that begin with a dot.
 const LEFT_OUT: [&str; 4] = ["target", "dist", "node_modules", "__pycache__"];
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let missing = |error| Failure::new(exit::NO_INPUT, format!("{}: {error}", arguments.folder.display()));
     let folder = folder.map_err(missing)?;
     loop {
-        let build = if arguments.build.is_empty() { source::build(&folder)? } else { arguments.build.clone() };
+        let build = if arguments.build.is_empty() { component_file::build(&folder)? } else { arguments.build.clone() };
         let (changed, news) = channel();
         // Before the build, so that what is written meanwhile is not missed.
         let watching = watch(sources(&folder), move |path, _| {
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             return outcome;
         }
         if let Err(failure) = outcome {
-            show::complain(&failure.message);
+            output::complain(&failure.message);
         }
         let _ = writeln!(anstream::stderr(), "{DIM}waiting for a change{DIM:#}");
         let Ok(path) = news.recv() else { return Ok(ExitCode::SUCCESS) };

@@ -10,11 +10,11 @@ use toolgate_host::{Capability, Granted};
 
 use super::add::{Offer, asked_for};
 use super::{Grant, REWRITE, Revoke, words};
-use crate::{person, show};
+use crate::{confirmation, output};
 
 pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("nothing can be granted here")?;
+    confirmation::present("nothing can be granted here")?;
     let store = Store::of_user()?;
     let before = installed(&store, &arguments.name)?;
     let version = before.held.as_ref().unwrap_or(&before.version);
@@ -33,7 +33,7 @@ pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     // What is damaged is said before anybody agrees to it.
     store.component(&before.name, version)?;
     let offer = Offer { name: &before.name, version, before: Some(&before), granted: &granted };
-    person::agrees(&offer.question()?, "nothing was granted")?;
+    confirmation::agrees(&offer.question()?, "nothing was granted")?;
     store.update(|all| {
         let one = same(all, &before)?;
         (one.version, one.granted, one.held) = (version.clone(), granted.clone(), None);
@@ -46,7 +46,7 @@ pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
 /// It forbids the plugin more, and what judges goes on to judge; but one that sees less may let more pass.
 pub(super) fn revoke(arguments: &Revoke) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("nothing can be revoked here")?;
+    confirmation::present("nothing can be revoked here")?;
     let store = Store::of_user()?;
     let name = &installed(&store, &arguments.name)?.name;
     store.update(|all| {
@@ -73,14 +73,14 @@ pub(super) fn revoke(arguments: &Revoke) -> Result<ExitCode, Failure> {
 
 pub(super) fn remove(name: &str) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
-    person::present("no plugin can be removed here")?;
+    confirmation::present("no plugin can be removed here")?;
     let store = Store::of_user()?;
     let before = installed(&store, name)?;
     let mut text = Vec::new();
     words::version(&mut text, name, &before.version).map_err(Failure::output)?;
     let question =
         format!("{}Calls are then evaluated without it.\nType {{word}} to remove it:", String::from_utf8_lossy(&text));
-    person::agrees(&question, "no plugin was removed")?;
+    confirmation::agrees(&question, "no plugin was removed")?;
     store.update(|all| {
         same(all, &before)?;
         all.retain(|one| one.name != name);
@@ -90,6 +90,6 @@ pub(super) fn remove(name: &str) -> Result<ExitCode, Failure> {
 }
 
 fn said(text: &str) -> Result<ExitCode, Failure> {
-    show::told(writeln!(anstream::stdout(), "{text}"))?;
+    output::told(writeln!(anstream::stdout(), "{text}"))?;
     Ok(ExitCode::SUCCESS)
 }

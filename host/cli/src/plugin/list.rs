@@ -9,7 +9,7 @@ use toolgate_gatekeeper::plugin::store::{Installed, Store};
 use toolgate_host::{Capability, plain};
 
 use super::words;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, print};
+use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, print};
 
 /// The exit code if an installed plugin cannot be used.
 const DAMAGED: u8 = 1;

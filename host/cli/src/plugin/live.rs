@@ -14,7 +14,7 @@ use toolgate_gatekeeper::plugin::store::{Installed, Store, installed};
 use toolgate_gatekeeper::plugin::{component, loaded, watched};
 use toolgate_host::{Granted, HotSwap, SwapError, plain};
 
-use super::source::Source;
+use super::component_file::Source;
 
 /// A plugin whose file is watched.
 struct Author {

@@ -3,22 +3,22 @@
 //! | Module | For |
 //! |---|---|
 //! | `add` | a new plugin, or a newer version of one |
+//! | `component_file` | where a component comes from |
 //! | `dev` | the author's loop: build, test, wait for a change |
 //! | `grant` | what a plugin may do: given, taken back, removed |
 //! | `list` | what is installed |
 //! | `live` | newer versions while a host runs |
 //! | `new` | a start for a plugin of one's own |
-//! | `source` | where a component comes from |
 //! | `test` | cases that a plugin has to get right |
 //! | `words` | what a plugin does and asks for, for a person |
 
 mod add;
+pub(crate) mod component_file;
 mod dev;
 mod grant;
 mod list;
 pub(crate) mod live;
 mod new;
-pub(crate) mod source;
 mod test;
 pub(crate) mod words;
 

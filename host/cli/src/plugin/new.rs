@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_gatekeeper::plugin::store::check_name;
 
-use crate::show::print;
+use crate::output::print;
 
 /// What stands for the plugin's name in a template.
 const NAME: &str = "{{name}}";

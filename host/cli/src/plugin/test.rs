@@ -20,12 +20,13 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::strictest;
 use toolgate_host::private::is_missing;
 use toolgate_host::{
-    Analysis, Capability, Decision, Granted, Observer, Peers, Plugin, Session, ToolCall, ToolResult, Verdict, plain,
+    Analysis, Capability, Decision, ExtensionRegistry, Granted, Observer, Plugin, Session, ToolCall, ToolResult,
+    Verdict, plain,
 };
 
-use super::source::Source;
-use crate::show::{DIM, GREEN, RED, print};
-use crate::{allow, columns, runtime, show};
+use super::component_file::Source;
+use crate::output::{DIM, GREEN, RED, print};
+use crate::{allow, columns, output, runtime};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";
@@ -279,7 +280,7 @@ impl Bench {
             verdicts.push(gates.guard.judge(&call).await);
         }
         let verdict = strictest(verdicts);
-        let (got, reasons) = (show::decision(&verdict.decision).0, reasons(&verdict));
+        let (got, reasons) = (output::decision(&verdict.decision).0, reasons(&verdict));
         if got != expected.name() {
             return Err(format!("expected {}, got {got}: {}", expected.name(), reasons.join("; ")));
         }
@@ -309,13 +310,13 @@ impl Bench {
             return Err("`expect`, `reason` and `rules` are for a call".to_owned());
         }
         let call = self.call(&result.tool, &result.input, cwd)?;
-        let reach = gate_builder::granted(LocalFiles::new(), None, &Peers::default());
+        let reach = gate_builder::granted(LocalFiles::new(), None, &ExtensionRegistry::default());
         let analysis = Analysis::new(self.guard.clone(), self.session(cwd), reach);
         let call = gates::analysed(&analysis, &call).await?;
         let observer = Observer::new(
             self.plugin.clone(),
             self.session(cwd),
-            self.loaded(case).may(gate_builder::granted(LocalFiles::new(), None, &Peers::default()), None),
+            self.loaded(case).may(gate_builder::granted(LocalFiles::new(), None, &ExtensionRegistry::default()), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
         let outcome = ToolResult::new(call, &result.output).failed(result.is_error).with_exit_code(result.exit_code);

@@ -6,7 +6,7 @@ use std::io::Write;
 use toolgate_gatekeeper::plugin::store::{Installed, Version};
 use toolgate_host::{Capability, Description, Granted, plain};
 
-use crate::show::{BOLD, DIM, RED, YELLOW};
+use crate::output::{BOLD, DIM, RED, YELLOW};
 
 /// How the contract's interfaces are named.
 const CONTRACT: &str = "toolgate:plugin/";

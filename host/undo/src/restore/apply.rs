@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use super::{Action, Known, Plan, Source, Step, Target, is_same, plan, seen};
 use crate::error::{UndoError, phrase};
 use crate::model::{Kind, PathBytes, State, hex};
-use crate::nofollow::{At, Found, Place, set_attributes};
+use crate::nofollow::{At, DirEntryRef, FileInfo, set_attributes};
 use crate::objects::Objects;
 
 /// Bits that let a program run as somebody else.
@@ -124,7 +124,7 @@ impl Plan {
                 && let Some(found) = &step.seen.found
             {
                 // If it fails, that is said when all its attributes are set.
-                let _ = Place::open(step.target.path.as_path())
+                let _ = DirEntryRef::open(step.target.path.as_path())
                     .and_then(|place| place.set_mode(found, (step.now.mode | want) & 0o777));
             }
         }
@@ -201,7 +201,7 @@ fn is_restored(target: &Target) -> bool {
 }
 
 /// Makes sure that a place still is as it was when that was planned.
-fn still(step: &Step, place: &Place) -> Done {
+fn still(step: &Step, place: &DirEntryRef) -> Done {
     match (&step.seen.found, place.found()?) {
         (None, None) => Ok(()),
         (Some(planned), Some(found)) if found.is_still(planned) => Ok(()),
@@ -210,7 +210,7 @@ fn still(step: &Step, place: &Place) -> Done {
 }
 
 fn remove(step: &Step) -> Done {
-    let place = match Place::open(step.target.path.as_path()) {
+    let place = match DirEntryRef::open(step.target.path.as_path()) {
         Err(Errno::NOENT) => return Ok(()),
         place => place?,
     };
@@ -222,7 +222,7 @@ fn remove(step: &Step) -> Done {
 }
 
 fn make_folder(step: &Step) -> Done {
-    let place = Place::make(step.target.path.as_path())?;
+    let place = DirEntryRef::make(step.target.path.as_path())?;
     still(step, &place)?;
     if !step.now.is_absent() {
         place.remove(false)?;
@@ -231,7 +231,7 @@ fn make_folder(step: &Step) -> Done {
 }
 
 fn finish_folder(step: &Step) -> Done {
-    let place = Place::open(step.target.path.as_path())?;
+    let place = DirEntryRef::open(step.target.path.as_path())?;
     let (file, found) = place.folder()?;
     dress(&file, &found, &step.target.want)?;
     Ok(place.set_modified(step.target.want.modified)?)
@@ -239,7 +239,7 @@ fn finish_folder(step: &Step) -> Done {
 
 fn set(step: &Step) -> Done {
     let want = &step.target.want;
-    let place = Place::open(step.target.path.as_path())?;
+    let place = DirEntryRef::open(step.target.path.as_path())?;
     still(step, &place)?;
     let Some(found) = place.found()? else { return Err(Trouble::Changed) };
     if found.kind != FileType::Symlink {
@@ -264,17 +264,17 @@ fn set(step: &Step) -> Done {
 }
 
 /// When it was changed last; that is now, where it is not known.
-fn set_modified(step: &Step, place: &Place) -> Done {
+fn set_modified(step: &Step, place: &DirEntryRef) -> Done {
     if step.target.known < Known::All { Ok(()) } else { Ok(place.set_modified(step.target.want.modified)?) }
 }
 
 /// The mode without the bits that let a program run as somebody else, unless that is us.
-fn allowed(found: &Found, mode: u32) -> u32 {
+fn allowed(found: &FileInfo, mode: u32) -> u32 {
     if found.owner == geteuid().as_raw() { mode } else { mode & !SET_ID }
 }
 
 /// Gives a file or folder its attributes and mode.
-fn dress(file: &File, found: &Found, want: &State) -> Done {
+fn dress(file: &File, found: &FileInfo, want: &State) -> Done {
     set_attributes(file, &want.attributes)?;
     // After them: some are changed with the mode, and writing to a file takes bits of it away.
     let mode = u16::try_from(allowed(found, want.mode) & 0o7777).unwrap_or_default();
@@ -282,7 +282,7 @@ fn dress(file: &File, found: &Found, want: &State) -> Done {
 }
 
 fn write(step: &Step, objects: &Objects) -> Done {
-    let place = Place::make(step.target.path.as_path())?;
+    let place = DirEntryRef::make(step.target.path.as_path())?;
     if step.target.want.inode.is_some() && step.now.inode == step.target.want.inode {
         return write_in_place(step, &place, objects);
     }
@@ -290,7 +290,7 @@ fn write(step: &Step, objects: &Objects) -> Done {
     let Some(file) = &mut new.file else { return Err(Trouble::Changed) };
     fill(file, &step.target.source, objects)?;
     keep_owner(file, step.seen.found.as_ref());
-    dress(file, &Found::of(file)?, &step.target.want)?;
+    dress(file, &FileInfo::of(file)?, &step.target.want)?;
     set_modified(step, &new.place)?;
     if !step.now.is_absent() {
         // What is replaced is gone for good: the new one must not be lost with the power.
@@ -310,15 +310,15 @@ fn fill(file: &mut File, source: &Source, objects: &Objects) -> Done {
 }
 
 /// Whose the file was that is replaced, as far as the system lets us.
-fn keep_owner(file: &File, replaced: Option<&Found>) {
-    let (Some(replaced), Ok(found)) = (replaced.filter(|found| found.is_file()), Found::of(file)) else { return };
+fn keep_owner(file: &File, replaced: Option<&FileInfo>) {
+    let (Some(replaced), Ok(found)) = (replaced.filter(|found| found.is_file()), FileInfo::of(file)) else { return };
     if (found.owner, found.group) != (replaced.owner, replaced.group) {
         let _ = fchown(file, Some(Uid::from_raw(replaced.owner)), Some(Gid::from_raw(replaced.group)));
     }
 }
 
 /// Its other names stay names of the same file.
-fn write_in_place(step: &Step, place: &Place, objects: &Objects) -> Done {
+fn write_in_place(step: &Step, place: &DirEntryRef, objects: &Objects) -> Done {
     if let Source::Object(digest) = &step.target.source {
         objects.check(digest)?;
     }
@@ -335,7 +335,7 @@ fn write_in_place(step: &Step, place: &Place, objects: &Objects) -> Done {
 
 fn link(step: &Step) -> Done {
     let Kind::Link { target } = &step.target.want.kind else { return Err(Trouble::Changed) };
-    let place = Place::make(step.target.path.as_path())?;
+    let place = DirEntryRef::make(step.target.path.as_path())?;
     let new = New::link(&place, target.as_path())?;
     set_modified(step, &new.place)?;
     new.replace(step, &place)
@@ -343,19 +343,19 @@ fn link(step: &Step) -> Done {
 
 /// Something beside its place, which is gone again unless it is put there.
 struct New {
-    place: Place,
+    place: DirEntryRef,
     file: Option<File>,
     stays: bool,
 }
 
 impl New {
     /// The name is always the same for the same place, so that what a crash left goes the next time. Who writes it has it locked.
-    fn beside(place: &Place) -> At<Place> {
+    fn beside(place: &DirEntryRef) -> At<DirEntryRef> {
         let name = hex(&Sha256::digest(place.name().as_bytes())[..8]);
         place.beside(&format!(".toolgate-undo-{name}"))
     }
 
-    fn file(place: &Place) -> At<Self> {
+    fn file(place: &DirEntryRef) -> At<Self> {
         let new = Self::beside(place)?;
         let file = match new.create() {
             Err(Errno::EXIST) => {
@@ -370,7 +370,7 @@ impl New {
         Ok(New { place: new, file: Some(file), stays: false })
     }
 
-    fn link(place: &Place, target: &Path) -> At<Self> {
+    fn link(place: &DirEntryRef, target: &Path) -> At<Self> {
         let new = Self::beside(place)?;
         match new.link(target) {
             Err(Errno::EXIST) => {
@@ -383,9 +383,9 @@ impl New {
     }
 
     /// Puts it in the place of what is there, if that still is what it was.
-    fn replace(mut self, step: &Step, place: &Place) -> Done {
+    fn replace(mut self, step: &Step, place: &DirEntryRef) -> Done {
         if let Some(file) = &self.file
-            && self.place.found()?.map(|found| found.inode) != Some(Found::of(file)?.inode)
+            && self.place.found()?.map(|found| found.inode) != Some(FileInfo::of(file)?.inode)
         {
             return Err(Trouble::Changed);
         }

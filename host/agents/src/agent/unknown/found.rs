@@ -25,7 +25,7 @@ const PATCH: &str = "*** Begin Patch";
 
 /// What the fields of a tool that no table knows look like, at any depth.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct InputScan {
     /// Whether the tool types into a shell what it is given.
     pub(super) types: bool,
     /// Whether it runs code.
@@ -53,7 +53,7 @@ pub(super) struct Found {
     pub(super) content: bool,
 }
 
-impl Found {
+impl InputScan {
     /// Reads a value at this place in the input. What is in the content of a file, as JSON, is no call.
     pub(super) fn read(&mut self, at: &str, value: &Value, depth: usize, content: bool) -> Result<(), String> {
         if depth == 0 {
@@ -135,8 +135,9 @@ impl Found {
                         continue;
                     }
                     // It may as well be a document of any kind: only what reads as a command counts.
-                    let Found { types, evaluates, spawns, language, notebook, cells, .. } = *self;
-                    let mut found = Found { types, evaluates, spawns, language, notebook, cells, ..Found::default() };
+                    let InputScan { types, evaluates, spawns, language, notebook, cells, .. } = *self;
+                    let mut found =
+                        InputScan { types, evaluates, spawns, language, notebook, cells, ..InputScan::default() };
                     drop(found.read(at, &inner, depth - 1, content));
                     self.commands.append(&mut found.commands);
                     if is(DATA_KEYS, key) && found.content {

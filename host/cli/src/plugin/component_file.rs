@@ -11,7 +11,7 @@ use toolgate_gatekeeper::plugin::store::{Version, now, suggested};
 use toolgate_host::Plugin;
 
 use super::words;
-use crate::show;
+use crate::output;
 
 /// Largest `plugin.toml` that is read, in bytes.
 const MANIFEST: u64 = 64 << 10;
@@ -57,7 +57,7 @@ impl Source {
     /// The component, compiled. Nothing of it runs.
     pub(crate) fn compile(&self, name: &str) -> Result<Plugin, Failure> {
         if std::io::stderr().is_terminal() {
-            show::complain(&format!("compiling {}", self.path.display()));
+            output::complain(&format!("compiling {}", self.path.display()));
         }
         loaded::compile(name, &self.bytes).map_err(|error| Failure::new(exit::DATA, error))
     }

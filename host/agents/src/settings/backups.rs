@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::file::{File, Next, unreadable};
 use super::hooks;
-use super::table::{Hooks, Known};
+use super::table::{AgentConfig, Hooks};
 use crate::Failure;
 
 /// What stood there.
@@ -18,7 +18,7 @@ struct Before {
 
 impl Before {
     /// By the newest copy without Toolgate, as that is the one that was made when it was put in.
-    fn of(copies: impl Iterator<Item = Option<String>>, known: &Known, hooks: &Hooks) -> Self {
+    fn of(copies: impl Iterator<Item = Option<String>>, known: &AgentConfig, hooks: &Hooks) -> Self {
         let (mut blank, mut with) = (None, None);
         for copy in copies {
             let Some(text) = copy else {
@@ -50,7 +50,7 @@ impl Before {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn undone(file: &File, known: &Known, hooks: &Hooks, plugins: bool) -> Result<Next, Failure> {
+pub fn undone(file: &File, known: &AgentConfig, hooks: &Hooks, plugins: bool) -> Result<Next, Failure> {
     let now = file.text()?;
     let before = Before::of(file.backups(), known, hooks);
     let next = hooks::uninstall(now, known, hooks, &before.value).map_err(|error| unreadable(file, &error))?;
@@ -70,12 +70,12 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::super::table::{AGENTS, Way};
+    use super::super::table::{AGENTS, HookMechanism};
     use super::*;
 
     const PROGRAM: &str = "/usr/local/bin/toolgate";
 
-    fn put_in(path: &Path, known: &Known, hooks: &Hooks, options: Option<&[String]>) {
+    fn put_in(path: &Path, known: &AgentConfig, hooks: &Hooks, options: Option<&[String]>) {
         let file = File::read(path).expect("read");
         let next =
             hooks::install(file.text().expect("text"), known, hooks, PROGRAM, options, None, false).expect("JSON");
@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    fn take_out(path: &Path, known: &Known, hooks: &Hooks) {
+    fn take_out(path: &Path, known: &AgentConfig, hooks: &Hooks) {
         let file = File::read(path).expect("read");
         match undone(&file, known, hooks, false).expect("JSON") {
             Next::Same => {}
@@ -93,10 +93,10 @@ mod tests {
         }
     }
 
-    fn agents() -> impl Iterator<Item = (&'static Known, &'static Hooks)> {
+    fn agents() -> impl Iterator<Item = (&'static AgentConfig, &'static Hooks)> {
         AGENTS.iter().filter_map(|known| match &known.way {
-            Way::Hooks(hooks) => Some((*known, hooks)),
-            Way::Shim(_) => None,
+            HookMechanism::Hooks(hooks) => Some((*known, hooks)),
+            HookMechanism::Shim(_) => None,
         })
     }
 

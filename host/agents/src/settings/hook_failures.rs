@@ -2,11 +2,11 @@
 //! besides its table. Where it is not said otherwise, from its source or documentation, and not from a run.
 
 use super::folder::{self, Folder, GEMINI_DEFAULTS, GEMINI_SYSTEM};
-use super::off::By::{False, Lists, Ours, True};
-use super::off::In::{Own, Project, System, User};
-use super::off::Off::{Any, ForProjects, Last, Variable};
-use super::off::{self, In, Off, Wanted, Where};
-use super::table::{Known, Scope};
+use super::hook_disablers::HookDisabler::{Any, ForProjects, Last, Variable};
+use super::hook_disablers::SettingsFile::{Own, Project, System, User};
+use super::hook_disablers::ValueTest::{False, Lists, Ours, True};
+use super::hook_disablers::{self, HookDisabler, SettingsContext, SettingsFile, Wanted};
+use super::table::{AgentConfig, Scope};
 
 /// How severe it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub struct Risks {
     /// The key with the events in its other files, if these count for events that its own file has not.
     pub second: Option<&'static str>,
     /// What switches its hooks off.
-    pub(crate) off: &'static [Off],
+    pub(crate) off: &'static [HookDisabler],
     /// A setting that closes a gap.
     pub(crate) wanted: Option<Wanted>,
     /// Whether it trusts the folder, where its hooks depend on that.
@@ -64,11 +64,11 @@ pub struct Depends {
     /// Not only a project's, but the user's as well.
     pub all: bool,
     /// Whether it does.
-    pub trusts: fn(&Where<'_>) -> Folder,
+    pub trusts: fn(&SettingsContext<'_>) -> Folder,
 }
 
 /// What may be wrong with this agent.
-pub fn of(known: &Known) -> &'static Risks {
+pub fn of(known: &AgentConfig) -> &'static Risks {
     BY_AGENT.iter().find(|(agent, _)| *agent == known.name()).map_or(&NOTHING, |(_, risks)| risks)
 }
 
@@ -84,14 +84,18 @@ const BY_AGENT: &[(&str, &Risks)] = &[
 ];
 
 /// Why the agent runs none of our hooks, as its settings say.
-pub fn switched_off(known: &Known, place: &Where<'_>, own: &off::Own<'_>) -> Option<String> {
+pub fn switched_off(
+    known: &AgentConfig,
+    place: &SettingsContext<'_>,
+    own: &hook_disablers::OwnHooks<'_>,
+) -> Option<String> {
     of(known).off.iter().find_map(|off| off.why(place, own))
 }
 
 /// What is so because a setting is not there that ought to be, and what to do.
-pub fn missing(known: &Known, place: &Where<'_>) -> Option<(&'static str, &'static str)> {
+pub fn missing(known: &AgentConfig, place: &SettingsContext<'_>) -> Option<(&'static str, &'static str)> {
     let Wanted { file, key, by, or, todo } = of(known).wanted.as_ref()?;
-    let value = off::last(std::slice::from_ref(file), key, place).unwrap_or_default();
+    let value = hook_disablers::last(std::slice::from_ref(file), key, place).unwrap_or_default();
     (!by.holds(&value, &[])).then_some((*or, *todo))
 }
 
@@ -107,7 +111,7 @@ const NOTHING: Risks = Risks {
     folder: None,
 };
 
-const CLAUDE_MANAGED: &[In] =
+const CLAUDE_MANAGED: &[SettingsFile] =
     &[System("etc/claude-code/managed-settings.json"), System("etc/claude-code/managed-settings.d/")];
 
 static CLAUDE: Risks = Risks {
@@ -133,9 +137,9 @@ static CLAUDE: Risks = Risks {
     ..NOTHING
 };
 
-const CODEX_MANAGED: In = System("etc/codex/requirements.toml");
+const CODEX_MANAGED: SettingsFile = System("etc/codex/requirements.toml");
 
-const CODEX_FILES: &[In] =
+const CODEX_FILES: &[SettingsFile] =
     &[User("config.toml"), Project(".codex/config.toml"), System("etc/codex/config.toml"), CODEX_MANAGED];
 
 static CODEX: Risks = Risks {
@@ -157,7 +161,8 @@ static CODEX: Risks = Risks {
     ..NOTHING
 };
 
-const GEMINI_FILES: &[In] = &[GEMINI_DEFAULTS, User("settings.json"), Project(".gemini/settings.json"), GEMINI_SYSTEM];
+const GEMINI_FILES: &[SettingsFile] =
+    &[GEMINI_DEFAULTS, User("settings.json"), Project(".gemini/settings.json"), GEMINI_SYSTEM];
 
 static GEMINI: Risks = Risks {
     off: &[Last(GEMINI_FILES, "/hooksConfig/enabled", False), Any(GEMINI_FILES, "/hooksConfig/disabled", Ours)],

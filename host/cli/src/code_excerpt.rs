@@ -10,7 +10,7 @@ use anstyle::Style;
 use toolgate_host::excerpt;
 
 use crate::columns::count;
-use crate::show::{DIM, LINE};
+use crate::output::{DIM, LINE};
 
 /// A text with more lines than this is shown where something matched.
 const LINES: usize = 12;

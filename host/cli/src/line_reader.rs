@@ -4,25 +4,25 @@ use std::io::{BufRead, IsTerminal, Read, StdinLock};
 
 use toolgate_agents::{Failure, exit};
 
-use crate::show;
+use crate::output;
 
 /// Longest line, in bytes.
-const LONGEST: u64 = 64 << 20;
+const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// The lines of standard input, without those that are blank.
-pub(crate) struct Lines {
+pub(crate) struct LineReader {
     input: StdinLock<'static>,
     line: Vec<u8>,
 }
 
-impl Lines {
+impl LineReader {
     /// From here on. A person at a terminal is told what is expected of them.
     pub(crate) fn new() -> Self {
         let input = std::io::stdin().lock();
         if input.is_terminal() {
-            show::complain("reading JSON lines from the terminal; end with Ctrl-D");
+            output::complain("reading JSON lines from the terminal; end with Ctrl-D");
         }
-        Lines { input, line: Vec::new() }
+        LineReader { input, line: Vec::new() }
     }
 
     /// The next line, or why it is not one; `None` at the end.
@@ -30,14 +30,14 @@ impl Lines {
         let failed = |error: std::io::Error| Failure::new(exit::IO, format!("standard input: {error}"));
         loop {
             self.line.clear();
-            let read = (&mut self.input).take(LONGEST + 1).read_until(b'\n', &mut self.line).map_err(failed)?;
+            let read = (&mut self.input).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.line).map_err(failed)?;
             if read == 0 {
                 return Ok(None);
             }
-            if self.line.len() as u64 > LONGEST {
+            if self.line.len() as u64 > MAX_LINE_BYTES {
                 self.line = Vec::new();
                 self.skip().map_err(failed)?;
-                return Ok(Some(Err(format!("the line is longer than {} MiB", LONGEST >> 20))));
+                return Ok(Some(Err(format!("the line is longer than {} MiB", MAX_LINE_BYTES >> 20))));
             }
             if !self.line.iter().all(u8::is_ascii_whitespace) {
                 return Ok(Some(Ok(&self.line)));

@@ -7,11 +7,11 @@ use std::time::Duration;
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_gatekeeper::ancestry;
 
-use crate::show::{BOLD, DIM};
+use crate::output::{BOLD, DIM};
 use crate::terminal;
 
 /// How long a person may take to type a word.
-const TYPING: Duration = Duration::from_secs(60);
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The exit code where nobody agrees.
 pub(crate) const REFUSED: u8 = 2;
@@ -40,8 +40,8 @@ pub(crate) fn present(otherwise: &str) -> Result<(), Failure> {
 /// If something else is typed, or nothing in time, behind the words given.
 pub(crate) fn agrees(question: &str, otherwise: &str) -> Result<(), Failure> {
     let word = word().map_err(|error| Failure::new(exit::IO, format!("/dev/urandom: {error}")))?;
-    let shown = format!("{BOLD}{word}{BOLD:#} {DIM}({} s){DIM:#}", TYPING.as_secs());
-    let answer = terminal::ask(question.replace("{word}", &shown).as_bytes(), TYPING);
+    let shown = format!("{BOLD}{word}{BOLD:#} {DIM}({} s){DIM:#}", CONFIRM_TIMEOUT.as_secs());
+    let answer = terminal::ask(question.replace("{word}", &shown).as_bytes(), CONFIRM_TIMEOUT);
     let answer = answer.map_err(|error| Failure::new(REFUSED, format!("the terminal cannot be used: {error}")))?;
     match answer {
         None => Err(Failure::new(REFUSED, format!("{otherwise}: there was no answer"))),

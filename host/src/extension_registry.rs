@@ -14,22 +14,22 @@ use crate::{CapabilityError, Extension, Truth};
 /// The components of a session that have trackers or predicates. Without any it answers that there are none.
 ///
 /// ```
-/// use toolgate_host::{Capabilities, Peers};
+/// use toolgate_host::{Capabilities, ExtensionRegistry};
 ///
-/// let granted = Capabilities::denied().extensions(Peers::default());
+/// let granted = Capabilities::denied().extensions(ExtensionRegistry::default());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Peers(Arc<Members>);
+pub struct ExtensionRegistry(Arc<Members>);
 
 #[derive(Debug, Default)]
 struct Members {
     all: Vec<Extension>,
-    known: OnceCell<Known>,
+    known: OnceCell<ComponentDescriptions>,
 }
 
 /// What the components have said of themselves.
 #[derive(Debug)]
-struct Known {
+struct ComponentDescriptions {
     /// The answer of `provided`.
     text: String,
     /// By the name of the component: its place. One that failed is not among them.
@@ -47,17 +47,17 @@ const WRONG: &str = "wrong";
 /// What one component provides, or why it provides nothing.
 type Provided = Result<Map<String, Value>, String>;
 
-impl Peers {
+impl ExtensionRegistry {
     /// These components. None of them runs before the first question.
     pub fn new(components: Vec<Extension>) -> Self {
-        Peers(Arc::new(Members { all: components, known: OnceCell::new() }))
+        ExtensionRegistry(Arc::new(Members { all: components, known: OnceCell::new() }))
     }
 
-    async fn known(&self) -> &Known {
+    async fn known(&self) -> &ComponentDescriptions {
         self.0.known.get_or_init(|| self.ask()).await
     }
 
-    async fn ask(&self) -> Known {
+    async fn ask(&self) -> ComponentDescriptions {
         let mut told: Vec<Provided> = Vec::new();
         for component in &self.0.all {
             let said = component.provided().await.map_err(|error| error.to_string());
@@ -65,7 +65,8 @@ impl Peers {
         }
         let names: Vec<&str> = self.0.all.iter().map(Extension::name).collect();
         refuse_doubles(&names, &mut told);
-        let mut known = Known { text: String::new(), components: HashMap::new(), predicates: HashMap::new() };
+        let mut known =
+            ComponentDescriptions { text: String::new(), components: HashMap::new(), predicates: HashMap::new() };
         let mut components = Vec::new();
         for (at, (name, provided)) in names.iter().zip(told).enumerate() {
             let mut entry = Map::from_iter([(COMPONENT.to_owned(), Value::from(*name))]);
@@ -170,7 +171,7 @@ fn failed(error: &CallError) -> CapabilityError {
 }
 
 #[async_trait]
-impl Extensions for Peers {
+impl Extensions for ExtensionRegistry {
     async fn provided(&self) -> Answer<String> {
         Ok(self.known().await.text.clone())
     }

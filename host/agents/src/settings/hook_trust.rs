@@ -94,7 +94,7 @@ fn snake(event: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{CODEX, Way};
+    use super::super::table::{CODEX, HookMechanism};
     use super::*;
 
     /// What Codex 0.169.0 says of such entries for a program in /usr/local/bin, in a file /home/dev/.codex/hooks.json.
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_trust_of_codex_is_read_as_codex_writes_it() {
-        let Way::Hooks(hooks) = &CODEX.way else { panic!("Codex has hooks") };
+        let HookMechanism::Hooks(hooks) = &CODEX.way else { panic!("Codex has hooks") };
         let handler = json!({ "type": "command", "command": "/usr/local/bin/toolgate hook codex", "timeout": 10 });
         let mut events = json!({});
         for event in ["PreToolUse", "PermissionRequest", "PostToolUse"] {

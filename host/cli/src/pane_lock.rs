@@ -1,7 +1,8 @@
 //! Who drives a pane: one process at a time. Two that type into one shell would mix up their commands, and each would
 //! take the other's output for its own.
 //!
-//! A lease is a lock on a small file, named by the tmux server and the pane. It ends with the process, however that ends.
+//! A pane is locked by a small file, named by the tmux server and the pane. The lock ends with the process, however that
+//! ends.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -13,9 +14,9 @@ use rustix::io::Errno;
 use toolgate_agents::dirs;
 use toolgate_host::Digest;
 
-/// The leases of this process.
+/// The locks of panes that this process holds.
 #[derive(Debug, Default)]
-pub(crate) struct Leases {
+pub(crate) struct PaneLocks {
     /// Where the locks are; none if there is no place for them.
     folder: Option<PathBuf>,
     /// The tmux server, and the pane that the agent runs in.
@@ -24,13 +25,13 @@ pub(crate) struct Leases {
     held: Mutex<Vec<(String, File)>>,
 }
 
-impl Leases {
+impl PaneLocks {
     /// Those of whoever runs this program.
     pub(crate) fn of_user() -> Self {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         // The socket and the server's process; what follows is the session.
         let server = variable("TMUX").rsplit_once(',').map(|(server, _)| server.to_owned()).unwrap_or_default();
-        Leases { folder: dirs::sockets(), server, own: variable("TMUX_PANE"), held: Mutex::default() }
+        PaneLocks { folder: dirs::sockets(), server, own: variable("TMUX_PANE"), held: Mutex::default() }
     }
 
     /// Takes a pane, or the one that belongs to the agent's own if none is named. Once more is as well as once.
@@ -74,7 +75,7 @@ mod tests {
     #[test]
     fn a_pane_has_one_driver_at_a_time() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let of = |server: &str, own: &str| Leases {
+        let of = |server: &str, own: &str| PaneLocks {
             folder: Some(scratch.path().join("run")),
             server: server.to_owned(),
             own: own.to_owned(),
@@ -92,8 +93,8 @@ mod tests {
             (&of("s", "%2"), Some("%5"), false),
             (&of("s", "%2"), Some("%6"), true),
         ];
-        for (leases, pane, expected) in cases {
-            assert_eq!(leases.take(pane).is_ok(), expected, "{} {} {pane:?}", leases.server, leases.own);
+        for (pane_locks, pane, expected) in cases {
+            assert_eq!(pane_locks.take(pane).is_ok(), expected, "{} {} {pane:?}", pane_locks.server, pane_locks.own);
         }
         drop(first);
         assert_eq!(of("s", "%1").take(None), Ok(()), "it ends with its process");

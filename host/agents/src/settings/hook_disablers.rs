@@ -1,17 +1,17 @@
 //! Settings that switch an agent's hooks off, wherever they stand: the agent's files, the administrator's, the environment.
-//! Only reading; which there are is a table in `risks`.
+//! Only reading; which there are is a table in `hook_failures`.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::hook_trust;
 use super::hooks::Entry;
-use super::table::{Known, Scope, project};
-use super::trust;
+use super::table::{AgentConfig, Scope, project};
 use crate::dirs;
 
 /// Where settings are looked for.
-pub struct Where<'a> {
+pub struct SettingsContext<'a> {
     /// The root of the file system. Only tests have another one: what an agent could set is no way to fool `doctor`.
     pub(crate) root: &'a Path,
     /// Where the agent is.
@@ -22,10 +22,10 @@ pub struct Where<'a> {
     pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl Where<'_> {
+impl SettingsContext<'_> {
     /// Here.
-    pub fn of(known: &Known) -> Self {
-        Where {
+    pub fn of(known: &AgentConfig) -> Self {
+        SettingsContext {
             root: Path::new("/"),
             cwd: dirs::folder(None).map(PathBuf::from).unwrap_or_default(),
             user: known.folder().ok(),
@@ -36,7 +36,7 @@ impl Where<'_> {
 }
 
 /// A file, or several.
-pub(crate) enum In {
+pub(crate) enum SettingsFile {
     /// Below the user's folder for the agent.
     User(&'static str),
     /// Below the project's root.
@@ -44,15 +44,15 @@ pub(crate) enum In {
     /// Below the root of the file system; with a slash at its end, every JSON file in that folder.
     System(&'static str),
     /// The one that a variable names, else this.
-    Named(&'static str, &'static In),
+    Named(&'static str, &'static SettingsFile),
     /// In the same folder as another one.
-    Beside(&'static In, &'static str),
+    Beside(&'static SettingsFile, &'static str),
     /// The one that our hooks are in.
     Own,
 }
 
 /// What a value has to be.
-pub(crate) enum By {
+pub(crate) enum ValueTest {
     True,
     False,
     /// True, or a list with this in it.
@@ -62,11 +62,11 @@ pub(crate) enum By {
 }
 
 /// What switches hooks off.
-pub(crate) enum Off {
+pub(crate) enum HookDisabler {
     /// A value at this place in any of these files.
-    Any(&'static [In], &'static str, By),
+    Any(&'static [SettingsFile], &'static str, ValueTest),
     /// The same in the last of these files that has something there.
-    Last(&'static [In], &'static str, By),
+    Last(&'static [SettingsFile], &'static str, ValueTest),
     /// A variable that is neither empty nor a word for no.
     Variable(&'static str),
     /// The same, for a project's only.
@@ -75,16 +75,16 @@ pub(crate) enum Off {
 
 /// A value that ought to be in a file.
 pub(crate) struct Wanted {
-    pub(crate) file: In,
+    pub(crate) file: SettingsFile,
     pub(crate) key: &'static str,
-    pub(crate) by: By,
+    pub(crate) by: ValueTest,
     /// What is so without it.
     pub(crate) or: &'static str,
     pub(crate) todo: &'static str,
 }
 
 /// Our hooks in a file.
-pub struct Own<'a> {
+pub struct OwnHooks<'a> {
     /// Whose configuration the file is of.
     pub scope: Scope,
     /// The file.
@@ -93,38 +93,40 @@ pub struct Own<'a> {
     pub entries: &'a [Entry],
 }
 
-impl In {
-    fn paths(&self, place: &Where<'_>, own: Option<&Path>) -> Vec<PathBuf> {
+impl SettingsFile {
+    fn paths(&self, place: &SettingsContext<'_>, own: Option<&Path>) -> Vec<PathBuf> {
         let below = |folder: &Option<PathBuf>, name: &str| folder.iter().map(|folder| folder.join(name)).collect();
         match self {
-            In::User(name) => below(&place.user, name),
-            In::Project(name) => below(&place.project, name),
-            In::System(name) if name.ends_with('/') => {
+            SettingsFile::User(name) => below(&place.user, name),
+            SettingsFile::Project(name) => below(&place.project, name),
+            SettingsFile::System(name) if name.ends_with('/') => {
                 let entries = std::fs::read_dir(place.root.join(name)).into_iter().flatten().flatten();
                 let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
                 paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
                 paths.sort();
                 paths
             }
-            In::System(name) => vec![place.root.join(name)],
-            In::Named(variable, usual) => match (place.variable)(variable) {
+            SettingsFile::System(name) => vec![place.root.join(name)],
+            SettingsFile::Named(variable, usual) => match (place.variable)(variable) {
                 Some(path) => vec![path.into()],
                 None => usual.paths(place, own),
             },
-            In::Beside(other, name) => other.paths(place, own).iter().map(|path| path.with_file_name(name)).collect(),
-            In::Own => own.into_iter().map(Path::to_path_buf).collect(),
+            SettingsFile::Beside(other, name) => {
+                other.paths(place, own).iter().map(|path| path.with_file_name(name)).collect()
+            }
+            SettingsFile::Own => own.into_iter().map(Path::to_path_buf).collect(),
         }
     }
 }
 
-impl By {
+impl ValueTest {
     pub(crate) fn holds(&self, value: &Value, ours: &[Entry]) -> bool {
         let mut listed = value.as_array().into_iter().flatten();
         match self {
-            By::True => *value == true,
-            By::False => *value == false,
-            By::Lists(name) => *value == true || listed.any(|item| item == name),
-            By::Ours => listed.any(|item| {
+            ValueTest::True => *value == true,
+            ValueTest::False => *value == false,
+            ValueTest::Lists(name) => *value == true || listed.any(|item| item == name),
+            ValueTest::Ours => listed.any(|item| {
                 ours.iter().any(|entry| ["name", "command"].iter().any(|key| entry.handler.get(key) == Some(item)))
             }),
         }
@@ -132,14 +134,14 @@ impl By {
 }
 
 /// What these files have at a place, with where it was found, in their order.
-fn found(files: &[In], key: &str, place: &Where<'_>, own: Option<&Path>) -> Vec<(PathBuf, Value)> {
+fn found(files: &[SettingsFile], key: &str, place: &SettingsContext<'_>, own: Option<&Path>) -> Vec<(PathBuf, Value)> {
     let paths = files.iter().flat_map(|file| file.paths(place, own));
-    let value = |path: &PathBuf| trust::read(path)?.pointer(key).cloned();
+    let value = |path: &PathBuf| hook_trust::read(path)?.pointer(key).cloned();
     paths.filter_map(|path| value(&path).map(|value| (path, value))).collect()
 }
 
 /// What the last of these files says that has something at this place.
-pub(crate) fn last(files: &[In], key: &str, place: &Where<'_>) -> Option<Value> {
+pub(crate) fn last(files: &[SettingsFile], key: &str, place: &SettingsContext<'_>) -> Option<Value> {
     found(files, key, place, None).pop().map(|(_, value)| value)
 }
 
@@ -148,25 +150,25 @@ pub(crate) fn says_yes(value: &str) -> bool {
     !["", "0", "false", "no", "off"].contains(&value.trim().to_ascii_lowercase().as_str())
 }
 
-impl Off {
+impl HookDisabler {
     /// Why our hooks do not run.
-    pub(super) fn why(&self, place: &Where<'_>, own: &Own<'_>) -> Option<String> {
+    pub(super) fn why(&self, place: &SettingsContext<'_>, own: &OwnHooks<'_>) -> Option<String> {
         let file = Some(own.file);
         let said = |(path, _): (PathBuf, Value), key: &str| {
             let key = key.trim_start_matches('/').replace('/', ".");
             format!("{key} in {} switches Toolgate's hooks off", path.display())
         };
         match self {
-            Off::Any(files, key, by) => {
+            HookDisabler::Any(files, key, by) => {
                 let mut all = found(files, key, place, file).into_iter();
                 all.find(|(_, value)| by.holds(value, own.entries)).map(|one| said(one, key))
             }
-            Off::Last(files, key, by) => {
+            HookDisabler::Last(files, key, by) => {
                 let last = found(files, key, place, file).pop();
                 last.filter(|(_, value)| by.holds(value, own.entries)).map(|one| said(one, key))
             }
-            Off::ForProjects(_) if own.scope == Scope::User => None,
-            Off::Variable(name) | Off::ForProjects(name) => {
+            HookDisabler::ForProjects(_) if own.scope == Scope::User => None,
+            HookDisabler::Variable(name) | HookDisabler::ForProjects(name) => {
                 let says = || format!("the variable {name} turns Toolgate's hooks off");
                 (place.variable)(name).filter(|value| says_yes(value)).map(|_| says())
             }
@@ -180,8 +182,8 @@ pub(super) mod tests {
 
     use serde_json::json;
 
-    use super::super::table::{AGENTS, Way};
-    use super::super::{hooks, risks};
+    use super::super::table::{AGENTS, HookMechanism};
+    use super::super::{hook_failures, hooks};
     use super::*;
 
     /// Files and variables, with what they say.
@@ -189,7 +191,7 @@ pub(super) mod tests {
 
     /// Looks at a place with these files, and with these variables, which have a dollar before their names. `@` is the
     /// root; the agent is in the folder `@/a/b/c` of the project `@/a/b`, and its user's folder is `@/user`.
-    pub(in super::super) fn with<T>(said: Said<'_>, look: impl FnOnce(&Where<'_>) -> T) -> T {
+    pub(in super::super) fn with<T>(said: Said<'_>, look: impl FnOnce(&SettingsContext<'_>) -> T) -> T {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("a real path");
         let whole = |text: &str| text.replace('@', &root.display().to_string());
@@ -201,7 +203,7 @@ pub(super) mod tests {
             let found = said.iter().find(|(path, _)| path.strip_prefix('$') == Some(name));
             found.map(|(_, value)| whole(value))
         };
-        look(&Where {
+        look(&SettingsContext {
             root: &root,
             cwd: root.join("a/b/c"),
             user: Some(root.join("user")),
@@ -282,7 +284,7 @@ pub(super) mod tests {
         for (agent, said, expected) in cases {
             let known = AGENTS.iter().find(|known| known.name() == *agent).expect("an agent");
             let entries = match &known.way {
-                Way::Hooks(hooks) if *agent == "gemini" => {
+                HookMechanism::Hooks(hooks) if *agent == "gemini" => {
                     let event = json!([{ "hooks": [handler] }]);
                     hooks::entries(known, hooks, &json!({ "hooks": { "BeforeTool": event } }))
                 }
@@ -291,7 +293,7 @@ pub(super) mod tests {
             let off = |scope| {
                 with(said, |place| {
                     let file = place.root.join("own.json");
-                    risks::switched_off(known, place, &Own { scope, file: &file, entries: &entries })
+                    hook_failures::switched_off(known, place, &OwnHooks { scope, file: &file, entries: &entries })
                 })
             };
             let shown = off(Scope::Project);
