@@ -21,7 +21,7 @@ struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Spec {
     names: Vec<String>,
-    /// What its options were compared with, and when. A program without it has options that nobody has compared. An option that
+    /// What its options were compared with, and when. Only a program of which no option is listed is without it. An option that
     /// is not listed is unknown to every reader, and each has its conservative answer.
     compared: Option<String>,
     runs: Option<Runs>,
@@ -219,6 +219,11 @@ fn bare(name: &str, one_dash: bool) -> Result<&str, Error> {
 }
 
 impl Spec {
+    fn lists_options(&self) -> bool {
+        let lists = [&self.flags, &self.values, &self.may_be_paths, &self.attached, &self.digits, &self.help];
+        lists.iter().any(|list| !list.is_empty()) || !self.options.is_empty() || !self.subcommand.is_empty()
+    }
+
     /// The options, those in lists first.
     fn options(&self, all: &BTreeMap<String, Spec>) -> Result<Vec<Opt>, Error> {
         let mut found = Vec::new();
@@ -509,6 +514,9 @@ fn main() -> Result<(), Error> {
     }
     let mut out = format!("pub(super) static PROGRAMS: [Spec; {}] = [\n", specs.len());
     for (path, spec) in &specs {
+        if spec.compared.is_none() && spec.lists_options() {
+            return Err(format!("{}: {:?} lists options, and not what they were compared with", path.display(), spec.names).into());
+        }
         spec.write(&mut out, &all).map_err(|error| format!("{}: {error}", path.display()))?;
         out.push_str(",\n");
     }
