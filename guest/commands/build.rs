@@ -515,7 +515,12 @@ fn main() -> Result<(), Error> {
     let mut out = format!("pub(super) static PROGRAMS: [Spec; {}] = [\n", specs.len());
     for (path, spec) in &specs {
         if spec.compared.is_none() && spec.lists_options() {
-            return Err(format!("{}: {:?} lists options, and not what they were compared with", path.display(), spec.names).into());
+            return Err(format!(
+                "{}: {:?} lists options, and not what they were compared with",
+                path.display(),
+                spec.names
+            )
+            .into());
         }
         spec.write(&mut out, &all).map_err(|error| format!("{}: {error}", path.display()))?;
         out.push_str(",\n");
