@@ -356,12 +356,22 @@ impl Collector<'_> {
             EffectLocation::At(path) if picks(command) && !self.is_below_workspace(&path) => {
                 self.unforeseen(command.cwd.clone(), shown(program(command)));
             }
-            EffectLocation::At(path) => self.add(Some(path), kind, effect.certain, effect.recursive),
+            EffectLocation::At(path) => {
+                // With a slash behind it a link to a folder is that folder.
+                if kind.is_gone() && has_slash(command) {
+                    let folder = self.linked(&path);
+                    if folder != path {
+                        self.add(Some(folder), kind, false, true);
+                    }
+                }
+                self.add(Some(path), kind, effect.certain, effect.recursive);
+            }
             EffectLocation::Nowhere => {}
-            EffectLocation::Below { folder, .. } if self.has_all_of(&folder) => {}
-            EffectLocation::Below { folder, leaves } if self.is_below_workspace(&folder) => {
-                self.inexact |= leaves || !kind.is_gone();
-                self.add(Some(folder), kind, false, true);
+            EffectLocation::Below { folder, .. } if self.has_all_of(&self.linked(&folder)) => {}
+            EffectLocation::Below { folder, leaves } if self.is_below_workspace(&self.linked(&folder)) => {
+                // What is in it may be a link, which a slash leads through.
+                self.inexact |= leaves || !kind.is_gone() || command.words.iter().any(is_glob_with_slash);
+                self.add(Some(self.linked(&folder)), kind, false, true);
             }
             EffectLocation::Below { .. } | EffectLocation::Unknown if effect.named == Named::No => {
                 self.unforeseen(command.cwd.clone(), shown(program(command)));
@@ -396,6 +406,12 @@ impl Collector<'_> {
                 path.to_owned()
             }
         }
+    }
+
+    /// The folder that a path leads to, if it is a link.
+    fn linked(&self, path: &str) -> String {
+        let real = self.look.and_then(|look| look.real(path)).filter(|real| !has_steps(real));
+        real.unwrap_or_else(|| path.to_owned())
     }
 
     /// Whether all that is in a folder is told already.
@@ -538,8 +554,18 @@ fn picks(command: &Command) -> bool {
 
 /// Whether `find` follows the links that it finds.
 fn follows_links(command: &Command) -> bool {
-    let follows = |word: &Word| matches!(word.known(), Some("-L" | "-follow"));
+    let follows = |word: &Word| matches!(word.known(), Some("-H" | "-L" | "-follow"));
     matches!(command.program(), Some("find" | "fd" | "fdfind")) && command.words.iter().any(follows)
+}
+
+/// Whether a word of a command ends in a slash, by which a link is the folder that it leads to.
+fn has_slash(command: &Command) -> bool {
+    command.words.iter().skip(1).any(|word| word.value.text().ends_with('/'))
+}
+
+/// Whether a word stands for all folders that its glob finds, and for those that links among them lead to.
+fn is_glob_with_slash(word: &Word) -> bool {
+    matches!(&word.value, Value::Pattern(pattern) if pattern.ends_with('/'))
 }
 
 /// Whether what an effect of a git command changes is saved with the repository: no word names it, or it is all of the folder.

@@ -14,8 +14,10 @@
 //! Afterwards what the call changed is put back, and nothing else: what somebody else has changed since is a conflict.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs::{File, FileTimes};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -492,6 +494,39 @@ fn says_the_same(one: &History, other: &History) -> bool {
 }
 
 impl HistoryPlan {
+    /// The entries of the stash that go, as their ids.
+    pub fn dropped(&self) -> Vec<String> {
+        let gone = |now: &[(String, String)], then: &[(String, String)]| {
+            let stays = |id: &String| then.iter().any(|(other, _)| other == id);
+            now.iter().map(|(id, _)| id.clone()).filter(|id| !stays(id)).collect::<Vec<_>>()
+        };
+        let stash = self.steps.iter().find_map(|step| match step {
+            Step::Stash { now, then } => Some(gone(now, then)),
+            _ => None,
+        });
+        stash.unwrap_or_default()
+    }
+
+    /// Leaves the entries of the stash that would go.
+    pub fn keep_stash(&mut self) {
+        let dropped = self.dropped();
+        for step in &mut self.steps {
+            if let Step::Stash { now, then } = step {
+                let kept = now.iter().filter(|(id, _)| dropped.contains(id)).cloned();
+                *then = kept.chain(then.iter().cloned()).collect();
+            }
+        }
+        self.steps.retain(|step| !matches!(step, Step::Stash { now, then } if now == then));
+    }
+
+    /// What is done before the files come back, and what when they are back: only then may something go from the stash.
+    pub fn split(&self) -> (Self, Self) {
+        let drops = !self.dropped().is_empty();
+        let (last, first) = self.steps.iter().cloned().partition(|step| drops && matches!(step, Step::Stash { .. }));
+        let with = |steps| HistoryPlan { steps, ..self.clone() };
+        (with(first), with(last))
+    }
+
     /// Whether something is put back.
     fn goes_back<T: PartialEq>(&mut self, before: &T, after: &T, now: &T, conflict: &str) -> bool {
         if before == after || now == before {
@@ -645,6 +680,19 @@ fn apply_head(repository: &Repository, now: &str, then: &str) -> Result<(), Undo
     };
     done?;
     Ok(())
+}
+
+/// The files that an entry of the stash has besides tracked ones, absolute.
+///
+/// # Errors
+/// If git fails.
+pub fn stashed_untracked(git: &Git, plan: &HistoryPlan, id: &str, until: Instant) -> Result<Vec<PathBuf>, UndoError> {
+    let repository = Repository::at(git, &plan.git_dir, plan.worktree.as_deref(), until)?;
+    let parents = repository.ask(&["rev-list", "--parents", "-n", "1", id], Vec::new())?;
+    let parents = String::from_utf8_lossy(&parents).into_owned();
+    let Some(untracked) = parents.split_whitespace().nth(3) else { return Ok(Vec::new()) };
+    let listed = repository.ask(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", untracked], Vec::new())?;
+    Ok(parts(&listed).map(|path| plan.folder().join(OsStr::from_bytes(path))).collect())
 }
 
 /// Puts the stash back, which is the reflog of a ref: what is missing on top is added, else all is written anew.

@@ -101,8 +101,16 @@ impl FileInfo {
     /// As a state, without what has to be read.
     pub(crate) fn state(&self, kind: Kind) -> State {
         let inode = (self.is_file() && self.links > 1).then_some(self.inode);
-        State { kind, mode: self.mode & 0o7777, modified: self.modified, attributes: Vec::new(), inode }
+        let mode = if self.is_file() { permissions(self.mode, self.owner) } else { self.mode & 0o7777 };
+        State { kind, mode, modified: self.modified, attributes: Vec::new(), inode }
     }
+}
+
+/// The permissions of a file, without those by which it runs as somebody else: restored, it is ours.
+pub(crate) fn permissions(mode: u32, owner: u32) -> u32 {
+    const SET_ID: u32 = 0o6000;
+    let kept = if owner == rustix::process::geteuid().as_raw() { 0 } else { SET_ID };
+    mode & 0o7777 & !kept
 }
 
 /// Whether a path is absolute and names each folder on its way.

@@ -44,7 +44,7 @@ use crate::files::why_withheld;
 use crate::git::{differences, is_id, parts};
 use crate::limits::Limits;
 use crate::model::{Blob, LeftOut, PathBytes, Snapshot, hex};
-use crate::modes::Modes;
+use crate::modes::{Modes, folders_of, is_recent};
 use crate::objects::is_digest;
 
 /// What is ignored in a folder that is in no repository, beside what its own `.gitignore` files and the user's global
@@ -138,6 +138,8 @@ pub struct Pending {
     _turn: File,
     /// Paths relative to the root, as git says them.
     read: Vec<Vec<u8>>,
+    /// What only seemed to have changed.
+    refreshed: Vec<Vec<u8>>,
     /// In our index, and not in the last commit: their content is stored by now, or will be.
     held: Vec<Vec<u8>>,
     gone: Vec<Vec<u8>>,
@@ -192,14 +194,15 @@ pub fn survey(
     if let Some(theirs) = theirs.filter(|_| !own.index.exists()) {
         own.seed(theirs)?;
     }
-    let found = ChangedPaths::sort(&root, own.changed()?, limits);
+    let (changed, refreshed) = own.refresh(own.changed()?)?;
+    let found = ChangedPaths::sort(&root, changed, limits);
     within(&found, theirs, limits)?;
     let read: Vec<Vec<u8>> = found.read.into_iter().map(|(path, _)| path).collect();
     let held = match theirs {
         Some(theirs) => own.held(head.as_deref().unwrap_or(theirs.empty_tree()), &[&read, &found.gone])?,
         None => Vec::new(),
     };
-    Ok(Pending { own, _turn: turn, read, held, gone: found.gone, left_out: found.left_out, head })
+    Ok(Pending { own, _turn: turn, read, refreshed, held, gone: found.gone, left_out: found.left_out, head })
 }
 
 impl Pending {
@@ -219,15 +222,17 @@ impl Pending {
     /// # Errors
     /// If something cannot be read, or if it takes too long. What was read by then need not be read again.
     pub fn take(self, withheld: Option<&[bool]>, until: Instant) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
-        let Pending { own, _turn, read, held, gone, mut left_out, head } = self;
+        let Pending { own, _turn, read, refreshed, held, gone, mut left_out, head } = self;
         let own = ShadowRepository { until, ..own };
         let root = PathBytes(own.root.clone());
         let unchanged = read.is_empty() && gone.is_empty();
-        if let Some(Last { tree, modes }) = own.last(head.as_deref()).filter(|_| unchanged) {
-            own.remember(&tree, &modes)?;
-            return Ok((Snapshot { root, tree, modes: Some(modes) }, left_out));
-        }
         let known = own.last_modes();
+        if let Some(Last { tree, .. }) = own.last(head.as_deref()).filter(|_| unchanged) {
+            let modes = own.put_modes(known, &[])?;
+            let last = Last { tree, modes };
+            own.remember(&last, head.as_deref())?;
+            return Ok((Snapshot { root, tree: last.tree, modes: Some(last.modes) }, left_out));
+        }
         // If this is cut off, the index has what the list has not.
         own.drop_last();
         let why_withheld = why_withheld(withheld);
@@ -255,14 +260,12 @@ impl Pending {
         } else {
             own.update(&update, &add)?;
         }
-        own.note_racy(&add)?;
+        let changed = [add, remove].concat();
+        own.note_racy(changed.iter().chain(&refreshed))?;
         let tree = own.tree(head.as_deref()).inspect_err(|error| own.forget(error))?;
-        let modes = own.put_modes(known, [add, remove].concat())?;
-        own.remember(&tree, &modes)?;
+        let modes = own.put_modes(known, &changed)?;
         let last = Last { tree, modes };
-        if let Some(text) = last.text(head.as_deref()) {
-            own.put(LAST, text.as_bytes())?;
-        }
+        own.remember(&last, head.as_deref())?;
         Ok((Snapshot { root, tree: last.tree, modes: Some(last.modes) }, left_out))
     }
 }
@@ -289,7 +292,12 @@ impl Last {
 /// The folder with lists of modes, each called by its sha256, and the file that says which is of our index.
 const MODES: &str = "modes";
 const INDEX_MODES: &str = "index.modes";
+
+/// The file with paths whose mode git would take for unchanged, as with [`ShadowRepository::racy`]; these need not have been read.
 const RACY_MODES: &str = "racy.modes";
+
+/// The file with the folders that the files in our index are in, below the root.
+const FOLDERS: &str = "folders";
 
 /// What changed paths are.
 #[derive(Debug, Default)]
@@ -587,6 +595,21 @@ impl ShadowRepository {
         Ok(changed)
     }
 
+    /// Of very many changed paths, those that are not as the index says, and those of which only the times or the mode are others: a
+    /// `chmod -R` makes that of all. To compare content is quicker than to store it again.
+    fn refresh(&self, changed: Vec<Vec<u8>>) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), UndoError> {
+        if changed.len() < MANY || !self.index.exists() {
+            return Ok((changed, Vec::new()));
+        }
+        // The index does not tell any more whose mode is to be looked at.
+        self.drop_last();
+        self.ask(&["update-index", "-q", "--refresh"], vec![], Borrowed::Not)?;
+        let left = self.changed()?;
+        let known: HashSet<&Vec<u8>> = left.iter().collect();
+        let refreshed = changed.into_iter().filter(|path| !known.contains(path)).collect();
+        Ok((left, refreshed))
+    }
+
     /// What our index holds and a tree of the user's does not, but for some paths. Nothing if the last snapshot was of the same:
     /// then all of it is stored.
     fn held(&self, tree: &str, but_for: &[&[Vec<u8>]]) -> Result<Vec<Vec<u8>>, UndoError> {
@@ -602,23 +625,17 @@ impl ShadowRepository {
     /// Paths that were changed in the second in which they were read, or in the one before: git, which counts seconds, takes what
     /// was changed once more in it for unchanged, if it has the same length and time.
     fn racy(&self) -> Vec<Vec<u8>> {
-        let racy = std::fs::read(self.at_path("racy")).unwrap_or_default();
-        parts(&racy).map(<[u8]>::to_vec).collect()
+        self.paths_in("racy")
     }
 
     /// Notes which of these paths, which were just read, have to be read again the next time.
-    fn note_racy(&self, read: &[Vec<u8>]) -> Result<(), UndoError> {
-        self.put("racy", &self.recent(read).join(&0))
-    }
-
-    /// Those of these paths that were changed in this second or the one before.
-    fn recent<'a>(&self, paths: &'a [Vec<u8>]) -> Vec<&'a [u8]> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
-        let is_recent = |path: &&Vec<u8>| {
+    fn note_racy<'a>(&self, read: impl Iterator<Item = &'a Vec<u8>>) -> Result<(), UndoError> {
+        let is_racy = |path: &&Vec<u8>| {
             let there = self.root.join(OsStr::from_bytes(path)).symlink_metadata();
-            there.is_ok_and(|there| u64::try_from(there.ctime()).is_ok_and(|changed| changed + 1 >= now))
+            there.is_ok_and(|there| is_recent(&there))
         };
-        paths.iter().filter(is_recent).map(Vec::as_slice).collect()
+        let racy: Vec<&[u8]> = read.filter(is_racy).map(Vec::as_slice).collect();
+        self.put("racy", &racy.join(&0))
     }
 
     /// Changes the index, some paths at a time. Content is stored whether or not the user's repository has it: to look
@@ -684,15 +701,17 @@ impl ShadowRepository {
         (is_there && last.text(head).is_some_and(|text| said == text)).then_some(last)
     }
 
-    /// Names a tree, so that it stays, and its list of modes with it.
-    fn remember(&self, tree: &str, modes: &str) -> Result<(), UndoError> {
+    /// Names a tree, so that it stays, and its list of modes with it, and notes that the index is of it.
+    fn remember(&self, last: &Last, head: Option<&str>) -> Result<(), UndoError> {
+        let Last { tree, modes } = last;
         let put = |path: PathBuf, content: &str| {
             std::fs::write(&path, content).map_err(|error| UndoError::system(&path, error))
         };
         put(self.at_path("refs/snapshots").join(tree), &format!("{tree}\n"))?;
         let list = self.at_path(MODES).join(modes);
         let touched = File::options().write(true).open(&list).and_then(|list| list.set_modified(SystemTime::now()));
-        touched.map_err(|error| UndoError::system(&list, error))
+        touched.map_err(|error| UndoError::system(&list, error))?;
+        last.text(head).map_or(Ok(()), |text| self.put(LAST, text.as_bytes()))
     }
 
     /// Forgets of which snapshot the index is, and which list of modes it has.
@@ -708,10 +727,14 @@ impl ShadowRepository {
         self.modes(&name)
     }
 
-    /// Paths whose mode git would take for unchanged, as with [`ShadowRepository::racy`]; these need not have been read.
-    fn racy_modes(&self) -> Vec<Vec<u8>> {
-        let racy = std::fs::read(self.at_path(RACY_MODES)).unwrap_or_default();
-        parts(&racy).map(<[u8]>::to_vec).collect()
+    /// The paths in a file of the folder.
+    fn paths_in(&self, name: &str) -> Vec<Vec<u8>> {
+        let paths = std::fs::read(self.at_path(name)).unwrap_or_default();
+        parts(&paths).map(<[u8]>::to_vec).collect()
+    }
+
+    fn put_paths<'a>(&self, name: &str, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<(), UndoError> {
+        self.put(name, &paths.map(Vec::as_slice).collect::<Vec<_>>().join(&0))
     }
 
     /// A list of modes.
@@ -721,21 +744,27 @@ impl ShadowRepository {
         Modes::decode(&text).filter(|_| hex(&Sha256::digest(&text)) == name)
     }
 
-    /// Stores the list of modes of our index: that of the last one with these paths looked at again, else a new one.
-    fn put_modes(&self, known: Option<Modes>, mut changed: Vec<Vec<u8>>) -> Result<String, UndoError> {
-        let modes = match known {
+    /// Stores the list of modes of our index: that of the last one with these paths looked at again, else a new one. All folders are
+    /// looked at each time, as git has nothing of them.
+    fn put_modes(&self, known: Option<Modes>, changed: &[Vec<u8>]) -> Result<String, UndoError> {
+        let (modes, recent) = match known {
             Some(mut modes) => {
-                changed.extend(self.racy_modes());
-                modes.update(&self.root, &changed);
-                modes
+                let mut folders = folders_of(changed.iter());
+                folders.extend(self.paths_in(FOLDERS));
+                let racy = self.paths_in(RACY_MODES);
+                let recent = modes.update(&self.root, changed.iter().chain(&racy).chain(&folders));
+                self.put_paths(FOLDERS, folders.iter())?;
+                (modes, recent)
             }
             None => {
                 let listed = self.ask(&["ls-files", "-z"], vec![], Borrowed::Not)?;
-                changed = parts(&listed).map(<[u8]>::to_vec).collect();
-                Modes::of(&self.root, &changed)
+                let listed: Vec<Vec<u8>> = parts(&listed).map(<[u8]>::to_vec).collect();
+                let folders = folders_of(listed.iter());
+                self.put_paths(FOLDERS, folders.iter())?;
+                Modes::of(&self.root, listed.iter().chain(&folders))
             }
         };
-        self.put(RACY_MODES, &self.recent(&changed).join(&0))?;
+        self.put_paths(RACY_MODES, recent.iter())?;
         let text = modes.encode();
         let name = hex(&Sha256::digest(&text));
         self.put(&format!("{MODES}/{name}"), &text)?;
@@ -978,8 +1007,11 @@ pub fn changed_since(
     if let Some(modes) = modes {
         let differ =
             |path: &&Vec<u8>| !told.contains(&own.root.join(OsStr::from_bytes(path))) && modes.differ(&own.root, path);
-        let racy = own.racy_modes();
-        let differ: HashSet<&[u8]> = read.iter().chain(&racy).filter(differ).map(Vec::as_slice).collect();
+        // Since then another snapshot may have taken notice of the change.
+        let (racy, last) = (own.paths_in(RACY_MODES), own.last_modes());
+        let unusual = modes.unusual().chain(last.iter().flat_map(Modes::unusual));
+        let asked = read.iter().chain(&racy).chain(unusual);
+        let differ: HashSet<&[u8]> = asked.filter(differ).map(Vec::as_slice).collect();
         let differ: Vec<&[u8]> = differ.into_iter().collect();
         changed.extend(own.listed(&differ)?.into_iter().map(|(path, blob)| Changed { path, before: Some(blob) }));
         for one in &mut changed {
@@ -1010,6 +1042,11 @@ fn is_touched(path: &Path, since: SystemTime) -> bool {
     let seconds = Duration::from_secs(u64::try_from(there.ctime()).unwrap_or_default());
     let rest = Duration::from_nanos(u64::try_from(there.ctime_nsec()).unwrap_or_default());
     SystemTime::UNIX_EPOCH + seconds + rest + CLOCK_SKEW_TOLERANCE >= since
+}
+
+/// The list of modes of a snapshot; none if it has none, or it is not there any more.
+pub(crate) fn modes(git: &Git, store_folder: &Path, snapshot: &Snapshot, until: Instant) -> Option<Modes> {
+    ShadowRepository::of(git, store_folder, snapshot, until).ok()?.modes(snapshot.modes.as_deref()?)
 }
 
 /// The content of blobs of a root's snapshots, in the same order; none of those that are not there any more.

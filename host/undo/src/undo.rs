@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
+use std::io::ErrorKind;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -14,6 +15,7 @@ use crate::git;
 use crate::history::{self, HistoryPlan};
 use crate::limits::Limits;
 use crate::model::{After, Blob, CallRef, Entry, History, Kind, PathBytes, Snapshot, State, Touched};
+use crate::modes::Modes;
 use crate::restore::{self, Conflict, Known, Source, Target};
 use crate::store::{self, Store};
 use crate::{objects, snapshot};
@@ -117,12 +119,17 @@ impl Calls {
         ids.sort_by(|one, other| other.cmp(one));
         ids.dedup();
         let (mut chains, mut entries, mut conflicts) = (Chains::default(), Vec::new(), Vec::new());
+        // Repositories that another call changed at the same time, each with that as a reason.
+        let mut shared: BTreeMap<PathBytes, String> = BTreeMap::new();
         let mut histories: BTreeMap<PathBytes, (History, Option<History>)> = BTreeMap::new();
         for id in &ids {
             let entry = store.entry(id)?;
             let after = store.after(id)?;
-            add_items(&mut chains, &entry, after.as_ref());
-            let beside = beside(&store, &entry, after.as_ref(), &ids)?;
+            let beside = Beside::of(&store, &entry, after.as_ref(), &ids)?;
+            add_items(&mut chains, &entry, after.as_ref(), &beside);
+            let others =
+                |one: &History| Some((one.repository.clone(), also_changed(beside.repositories.get(&one.repository)?)));
+            shared.extend(entry.histories.iter().filter_map(others));
             conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), &beside, until)?);
             for (place, before) in entry.histories.iter().enumerate() {
                 let left = after.as_ref().and_then(|after| after.histories.get(place).cloned().flatten());
@@ -157,8 +164,16 @@ impl Calls {
         conflicts.extend(files.conflicts.iter().cloned());
         let only = !request.only.is_empty();
         let call = entries.first().map(|entry| entry.call.clone()).unwrap_or_default();
-        let histories =
+        histories.retain(|git_dir, (before, _)| {
+            let why = shared.get(&before.repository).filter(|_| !request.force && !only);
+            conflicts.extend(why.map(|why| Conflict { path: git_dir.clone(), why: why.clone() }));
+            why.is_none()
+        });
+        let mut histories =
             if only { Vec::new() } else { plan_histories(histories, &call, request.force, until, &mut conflicts) };
+        for (git, history) in histories.iter_mut().filter(|_| !request.force) {
+            keep_stash(git, history, &files, &mut conflicts, until);
+        }
         Ok(Plan { store, limits: *self.limits(), entries, files, histories, conflicts, left_out, only })
     }
 }
@@ -202,16 +217,24 @@ impl Plan {
         let id = self.save(calls, cwd, withheld)?;
         self.leave_unsaved(&id)?;
         let mut undone = Undone { id: Some(id.clone()), ..Undone::default() };
-        // Refs first: a branch that cannot be moved back is known before its files are.
-        for (git, plan) in &self.histories {
-            let read = |digest: &str| self.store.objects().read(digest, self.limits.file);
-            undone.failed.extend(history::apply(git, &read, plan, until));
+        // Refs first: a branch that cannot be moved back is known before its files are. What was stashed goes from the stash when it
+        // is back.
+        let read = |digest: &str| self.store.objects().read(digest, self.limits.file);
+        let plans: Vec<_> = self.histories.iter().map(|(git, plan)| (git, plan.split())).collect();
+        for (git, (first, _)) in &plans {
+            undone.failed.extend(history::apply(git, &read, first, until));
         }
         for (path, result) in self.files.apply(self.store.objects()) {
             match result {
                 Ok(()) => undone.restored.push(path),
                 Err(error) => undone.failed.push(error.to_string()),
             }
+        }
+        for (git, (_, last)) in plans.iter().filter(|(_, (_, last))| !last.is_empty()) {
+            undone.failed.extend(match undone.failed.is_empty() {
+                true => history::apply(git, &read, last, until),
+                false => vec!["the stash keeps what the call put there, as not all of it came back".to_owned()],
+            });
         }
         let entry = self.store.entry(&id)?;
         self.store.set_after(&id, &calls.look_after(&self.store, &entry, until))?;
@@ -285,7 +308,7 @@ fn is_asked(path: &Path, only: &[PathBuf]) -> bool {
     only.is_empty() || only.iter().any(|asked| path.starts_with(asked))
 }
 
-fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>) {
+fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>, beside: &Beside) {
     for (place, item) in entry.items.iter().enumerate() {
         if !item.saved {
             continue;
@@ -295,38 +318,88 @@ fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>) {
             _ => Source::None,
         };
         let expected = after.and_then(|after| after.states.get(place).cloned());
-        let want = item.before.clone();
-        chains.add(&item.path, Chain { want, source, expected, broken: None, known: Known::All });
+        let (want, broken) = (item.before.clone(), beside.also(&item.path));
+        chains.add(&item.path, Chain { want, source, expected, broken, known: Known::All });
     }
     for (path, left) in after.iter().flat_map(|after| &after.made) {
         let (want, source) = (State::ABSENT, Source::None);
-        let expected = Some(left.clone());
-        chains.add(path, Chain { want, source, expected, broken: None, known: Known::All });
+        let (expected, broken) = (Some(left.clone()), beside.also(path));
+        chains.add(path, Chain { want, source, expected, broken, known: Known::All });
     }
 }
 
-/// What other calls changed that ran at the same time as one of a worktree that was saved as a whole: paths, with the id of the
-/// call. All that was changed in the worktree meanwhile counts as that one's.
-fn beside(
-    store: &Store,
-    entry: &Entry,
-    after: Option<&After>,
-    ids: &[String],
-) -> Result<HashMap<PathBytes, String>, UndoError> {
-    let mut beside = HashMap::new();
-    let Some(after) = after.filter(|_| !entry.snapshots.is_empty()) else { return Ok(beside) };
-    let is_near = |id: &String| (entry.time.saturating_sub(CALL_MAX_AGE_MS)..=after.time).contains(&store::time_of(id));
-    for id in store.ids()?.into_iter().filter(|id| is_near(id) && !ids.contains(id)) {
-        let (Ok(other), Ok(Some(left))) = (store.entry(&id), store.after(&id)) else { continue };
-        if left.time < entry.time || store.undone(&id)?.is_some() {
-            continue;
+/// What other calls changed that ran at the same time as one: paths and repositories, with the id of the call.
+#[derive(Default)]
+struct Beside {
+    paths: HashMap<PathBytes, String>,
+    repositories: HashMap<PathBytes, String>,
+}
+
+impl Beside {
+    /// `ids`: the calls that are undone together.
+    fn of(store: &Store, entry: &Entry, after: Option<&After>, ids: &[String]) -> Result<Self, UndoError> {
+        let mut beside = Beside::default();
+        let Some(after) = after else { return Ok(beside) };
+        let first = entry.time.saturating_sub(CALL_MAX_AGE_MS);
+        let is_near = |id: &String| (first..=after.time).contains(&store::time_of(id)) && !ids.contains(id);
+        for id in store.ids()?.into_iter().filter(is_near) {
+            let (Ok(other), Ok(left)) = (store.entry(&id), store.after(&id)) else { continue };
+            // One that began before and of whose end nothing is known may never have run.
+            let ran = left.as_ref().map_or(other.time >= entry.time, |left| left.time >= entry.time);
+            if ran && store.undone(&id)?.is_none() {
+                beside.add(&id, &other, left.as_ref());
+            }
         }
-        let items = other.items.iter().zip(&left.states).filter(|(item, now)| !same(&item.before, now));
-        let changed = items.map(|(item, _)| &item.path).chain(left.made.iter().map(|(path, _)| path));
-        let touched = left.touched.iter().flatten().flatten().map(|one| &one.path);
-        beside.extend(changed.chain(touched).map(|path| (path.clone(), id.clone())));
+        Ok(beside)
     }
-    Ok(beside)
+
+    fn add(&mut self, id: &str, other: &Entry, left: Option<&After>) {
+        let is_changed = |at: usize| {
+            let state = left.and_then(|left| left.states.get(at));
+            state.is_none_or(|state| !same(&other.items[at].before, state))
+        };
+        let items = other.items.iter().enumerate().filter(|(at, _)| is_changed(*at)).map(|(_, item)| &item.path);
+        let made = left.iter().flat_map(|left| &left.made).map(|(path, _)| path);
+        let touched = left.iter().flat_map(|left| left.touched.iter().flatten().flatten()).map(|one| &one.path);
+        self.paths.extend(items.chain(made).chain(touched).map(|path| (path.clone(), id.to_owned())));
+        for (at, before) in other.histories.iter().enumerate() {
+            let now = left.and_then(|left| left.histories.get(at)?.as_ref());
+            if now.is_none_or(|now| now != before) {
+                self.repositories.insert(before.repository.clone(), id.to_owned());
+            }
+        }
+    }
+
+    /// Why a path is left as it is, if another call changed it as well.
+    fn also(&self, path: &PathBytes) -> Option<String> {
+        self.paths.get(path).map(|id| also_changed(id))
+    }
+}
+
+fn also_changed(id: &str) -> String {
+    format!("call {id}, which ran at the same time, changed it as well")
+}
+
+/// Has the stash keep what the call put there, unless all of that comes back to the worktree.
+fn keep_stash(git: &Git, plan: &mut HistoryPlan, files: &restore::Plan, conflicts: &mut Vec<Conflict>, until: Instant) {
+    let dropped = plan.dropped();
+    if dropped.is_empty() {
+        return;
+    }
+    let root = plan.folder().to_path_buf();
+    let comes_back: HashSet<&Path> =
+        files.targets().filter(|target| !target.want.is_absent()).map(|target| target.path.as_path()).collect();
+    let is_there = |path: &PathBuf| comes_back.contains(path.as_path()) || path.symlink_metadata().is_ok();
+    let in_the_way = conflicts.iter().any(|conflict| conflict.path.as_path().starts_with(&root));
+    let whole = !in_the_way
+        && dropped
+            .iter()
+            .all(|id| history::stashed_untracked(git, plan, id, until).is_ok_and(|paths| paths.iter().all(is_there)));
+    if !whole {
+        plan.keep_stash();
+        let why = "the stash keeps what the call put there, as not all of it comes back".to_owned();
+        conflicts.push(Conflict { path: PathBytes(root), why });
+    }
 }
 
 /// How long before another call one may have begun that still ran then, in milliseconds.
@@ -341,7 +414,7 @@ fn add_touched(
     store: &Store,
     entry: &Entry,
     after: Option<&After>,
-    beside: &HashMap<PathBytes, String>,
+    beside: &Beside,
     until: Instant,
 ) -> Result<Vec<Conflict>, UndoError> {
     let mut conflicts = Vec::new();
@@ -370,7 +443,7 @@ fn add_touched(
             touched.iter().any(|one| one.path.as_path().file_name().is_some_and(|name| name == ".gitignore"));
         let ids: Vec<String> = touched.iter().filter_map(|one| Some(one.before.as_ref()?.id.clone())).collect();
         let mut blobs = snapshot::blobs(&git, store.folder(), before.root.as_path(), &ids, until)?.into_iter();
-        for one in touched {
+        for one in &touched {
             let content = one.before.as_ref().and_then(|_| blobs.next());
             if let Some(None) = content {
                 let why = "its content was in the repository, and is not there any more".to_owned();
@@ -396,12 +469,33 @@ fn add_touched(
             let expected = Some(one.after.clone()).filter(|_| is_known);
             let exact = one.before.as_ref().is_some_and(|before| before.permissions);
             let known = if exact { Known::Permissions } else { Known::AsGit };
-            let broken =
-                beside.get(&one.path).map(|id| format!("call {id}, which ran at the same time, changed it as well"));
+            let broken = beside.also(&one.path);
             chains.add(&one.path, Chain { want, source, expected, broken, known });
+        }
+        if let Some(modes) = snapshot::modes(&git, store.folder(), before, until) {
+            add_folders(chains, before.root.as_path(), &touched, &modes, &own);
         }
     }
     Ok(conflicts)
+}
+
+/// Adds the folders of removed files that have to be made again, with their permissions.
+fn add_folders(chains: &mut Chains, root: &Path, touched: &[&Touched], modes: &Modes, own: &HashSet<&PathBytes>) {
+    let is_removed = |one: &&&Touched| one.before.is_some() && one.after.is_absent();
+    let mut folders: HashSet<&Path> = HashSet::new();
+    for one in touched.iter().filter(is_removed) {
+        folders.extend(one.path.as_path().ancestors().skip(1).take_while(|folder| *folder != root));
+    }
+    let is_gone = |folder: &&Path| folder.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    for folder in folders.into_iter().filter(is_gone) {
+        let (path, relative) = (PathBytes::from(folder), folder.strip_prefix(root).unwrap_or(folder));
+        if !own.contains(&path) {
+            let mode = modes.folder(relative.as_os_str().as_bytes());
+            let want = State { kind: Kind::Folder, mode, ..State::ABSENT };
+            let known = Known::Permissions;
+            chains.add(&path, Chain { want, source: Source::None, expected: None, broken: None, known });
+        }
+    }
 }
 
 fn touched_now(

@@ -365,10 +365,11 @@ fn permissions_come_back() {
         "chmod 644 a; chmod 755 untracked; chmod 600 b",
         "cp a new; chmod 666 new; mv new a; rm untracked; echo x > untracked",
         "chmod +x a; rm b; echo other > b; chmod 640 b",
+        "rm -r src",
     ];
     for text in texts {
         let scratch = Scratch::new(REPOSITORY);
-        scratch.run("chmod 600 a; chmod 620 untracked; chmod 4755 src/c");
+        scratch.run("chmod 600 a; chmod 620 untracked; chmod 4755 src/c; chmod 2750 src");
         for _ in 0..2 {
             let before = scratch.tree();
             let id = scratch.call("1", scratch.unforeseen(), text);
@@ -381,6 +382,86 @@ fn permissions_come_back() {
             // The next time the list of permissions is there already.
             scratch.run("chmod 640 a");
         }
+    }
+}
+
+/// Another snapshot between may have taken notice of a change of permissions, or be of the second in which they were changed.
+#[test]
+fn permissions_are_those_before_the_call() {
+    let mode = |scratch: &Scratch| scratch.root().join("a").metadata().expect("a file").mode() & 0o7777;
+    let scratch = Scratch::new(REPOSITORY);
+    let first = scratch.save("1", 0, scratch.unforeseen()).expect("something to save");
+    scratch.run("chmod 600 a");
+    let second = scratch.save("2", 0, scratch.unforeseen()).expect("something to save");
+    scratch.run("echo x >> src/c");
+    scratch.finish("2");
+    scratch.finish("1");
+    let (undone, conflicts) = scratch.undo(&[&second.id], true);
+    assert_eq!((undone.failed, conflicts, mode(&scratch)), (vec![], vec![], 0o600));
+    scratch.undo(&[&first.id], true);
+    assert_eq!(mode(&scratch), 0o644);
+}
+
+/// A set-ID file of somebody else's would be one of whoever undoes.
+#[test]
+fn nobody_gets_a_program_that_runs_as_them() {
+    let scratch = Scratch::new(REPOSITORY);
+    if !rustix::process::geteuid().is_root() {
+        return toolgate_test_support::skip::skip("only root can give files away");
+    }
+    scratch.run("mkdir n; echo x > n/x; chown 65534 n/x a; chmod 4755 n/x a");
+    let id = scratch.call("1", scratch.git("clean"), "rm a; git clean -qfd");
+    let (undone, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    for path in ["n/x", "a"] {
+        let found = scratch.root().join(path).metadata().expect("a file");
+        assert_eq!((found.uid(), found.mode() & 0o7777), (0, 0o755), "{path}");
+    }
+}
+
+/// Of very many files that only seem to be changed, nothing is stored again.
+#[test]
+fn a_change_of_all_modes_is_soon_looked_at() {
+    let scratch = Scratch::new(FILES);
+    scratch
+        .run("git init -q .; mkdir many; for i in {1..300}; do echo $i > many/$i; done; git add .; git commit -qm all");
+    let first = scratch.save("1", 0, scratch.unforeseen()).expect("something to save");
+    scratch.finish("1");
+    scratch.run("chmod -R g+w many; echo changed > many/7");
+    let before = scratch.tree();
+    let id = scratch.call("2", scratch.unforeseen(), "chmod -R go-rwx many; rm many/7 many/8");
+    assert_ne!(id, first.id);
+    let (undone, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    let mut after = scratch.tree();
+    let folder = Path::new("many");
+    assert!(after.remove(folder).is_some());
+    assert!(before.iter().filter(|(path, _)| *path != folder).eq(after.iter()));
+}
+
+/// What the stash keeps is not dropped from it unless it is back in the worktree.
+#[test]
+fn what_is_stashed_stays_there_until_it_is_back() {
+    let ignored = "echo ign >> .gitignore; git commit -qam i; mkdir ign; echo 1 > ign/x";
+    // What is there before, the call, what somebody does then, and whether the entry stays.
+    let cases = [
+        ("true", "git stash -q", "true", false),
+        ("true", "git stash -q", "echo later >> b", true),
+        (ignored, "git stash -qa", "true", true),
+        ("echo SECRET=1 > .env", "git stash -qu", "true", true),
+    ];
+    for (prepare, text, since, stays) in cases {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run(prepare);
+        let saved = scratch.save_withheld("1", 0, scratch.git("stash"), &|path| path.ends_with(".env"));
+        scratch.run(text);
+        scratch.finish("1");
+        scratch.run(since);
+        let (undone, conflicts) = scratch.undo(&[&saved.expect("something to save").id], false);
+        assert_eq!(undone.failed, [""; 0], "{text}; {since}");
+        let kept = conflicts.iter().any(|conflict| conflict.contains("the stash keeps"));
+        let stash = scratch.tree().remove(Path::new("git stash list")).expect("the stash").1;
+        assert_eq!((kept, stash.lines().count()), (stays, 1 + usize::from(stays)), "{text}; {since}: {conflicts:?}");
     }
 }
 
@@ -443,6 +524,45 @@ fn calls_at_the_same_time_are_told_apart() {
     let (undone, conflicts) = scratch.undo(&[&program.id, &tool], false);
     assert_eq!((undone.failed, conflicts), (vec![], vec![]));
     assert_eq!(read("a"), "one\n");
+}
+
+#[test]
+fn calls_at_the_same_time_do_not_undo_each_other() {
+    let git = |scratch: &Scratch, command: &str| scratch.git(command);
+    let of = |paths: Paths<'static>| move |scratch: &Scratch, _: &str| scratch.changes(paths);
+    type Make<'a> = &'a dyn Fn(&Scratch, &str) -> Changes;
+    let (write_a, remove_src, write_new) = (of(&[("a", Write)]), of(&[("src", Delete)]), of(&[("src/new", Write)]));
+    // The call that is undone with its text, the other one with its text, and what is as the other one left it.
+    let cases: [(Make<'_>, &str, Make<'_>, &str, &str); 4] = [
+        (&write_a, "echo 1 > a", &write_a, "echo 2 > a", "cat a"),
+        (&remove_src, "rm -r src", &write_new, "mkdir -p src; echo 2 > src/new", "cat src/new"),
+        (&git, "git tag x", &git, "git commit -qam theirs", "git rev-parse HEAD"),
+        (&git, "git stash push -q a", &git, "git stash push -q src", "git stash list"),
+    ];
+    let name =
+        |text: &str| text.strip_prefix("git ").and_then(|text| text.split(' ').next()).unwrap_or_default().to_owned();
+    for (one, own, other, theirs, look) in cases {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run("echo 0 >> a; echo 0 >> src/c");
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time");
+        scratch.clock.set(u64::try_from(now.as_millis()).expect("a time") - 60_000);
+        let saved = scratch.save("1", 0, one(&scratch, &name(own))).expect("something to save");
+        scratch.save("2", 0, other(&scratch, &name(theirs))).expect("something to save");
+        scratch.run(own);
+        scratch.run(theirs);
+        let seen = || {
+            scratch.run(&format!("{look} > ../seen"));
+            std::fs::read_to_string(scratch.root().join("../seen")).expect("what it says")
+        };
+        let left = seen();
+        // The other one may still run.
+        for finished in ["1", "2"] {
+            scratch.finish(finished);
+            let (_, conflicts) = scratch.undo(&[&saved.id], false);
+            assert!(conflicts.iter().any(|one| one.contains("at the same time")), "{own}; {theirs}: {conflicts:?}");
+            assert_eq!(seen(), left, "{own}; {theirs}");
+        }
+    }
 }
 
 #[test]
