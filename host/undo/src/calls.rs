@@ -242,6 +242,8 @@ impl Calls {
 
     /// What there is now of all that an entry is about.
     pub fn look_after(&self, store: &Store, entry: &Entry, until: Instant) -> After {
+        // The call has ended by now, however long this takes.
+        let time = millis(SystemTime::now());
         let states = files::states(&entry.items, &self.limits, until);
         let made = files::made(&entry.items, &self.limits, until);
         let mut changed = changed_items(&entry.items, &states);
@@ -259,7 +261,7 @@ impl Calls {
         let histories = entry.histories.iter().map(|before| history_now(before, &entry.call, until)).collect();
         let count = changed.len() as u64;
         changed.truncate(SHOWN);
-        After { schema: SCHEMA, time: millis(SystemTime::now()), states, made, histories, touched, changed, count }
+        After { schema: SCHEMA, time, states, made, histories, touched, changed, count }
     }
 
     /// What is not as it was in a snapshot. What was left out of that is not looked at: it may be as it always was.

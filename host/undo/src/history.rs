@@ -417,6 +417,11 @@ impl HistoryPlan {
         self.worktree.as_deref().unwrap_or(&self.git_dir)
     }
 
+    /// The folder of git itself for this worktree.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
     /// What is done, as phrases for a person.
     pub fn described(&self) -> Vec<String> {
         self.steps.iter().map(Step::described).collect()
@@ -682,17 +687,39 @@ fn apply_head(repository: &Repository, now: &str, then: &str) -> Result<(), Undo
     Ok(())
 }
 
-/// The files that an entry of the stash has besides tracked ones, absolute.
+/// Whether the files that an entry of the stash has besides tracked ones are in the worktree as they are there. Only those that are
+/// `asked` about.
 ///
 /// # Errors
 /// If git fails.
-pub fn stashed_untracked(git: &Git, plan: &HistoryPlan, id: &str, until: Instant) -> Result<Vec<PathBuf>, UndoError> {
+pub(crate) fn stashed_untracked_is_there(
+    git: &Git,
+    plan: &HistoryPlan,
+    id: &str,
+    asked: &dyn Fn(&Path) -> bool,
+    until: Instant,
+) -> Result<bool, UndoError> {
     let repository = Repository::at(git, &plan.git_dir, plan.worktree.as_deref(), until)?;
     let parents = repository.ask(&["rev-list", "--parents", "-n", "1", id], Vec::new())?;
     let parents = String::from_utf8_lossy(&parents).into_owned();
-    let Some(untracked) = parents.split_whitespace().nth(3) else { return Ok(Vec::new()) };
-    let listed = repository.ask(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", untracked], Vec::new())?;
-    Ok(parts(&listed).map(|path| plan.folder().join(OsStr::from_bytes(path))).collect())
+    let Some(untracked) = parents.split_whitespace().nth(3) else { return Ok(true) };
+    let difference = ["diff-tree", "-r", "-z", "--no-renames", repository.empty_tree(), untracked];
+    let listed = repository.ask(&difference, Vec::new())?;
+    for entry in differences(&listed) {
+        let path = plan.folder().join(OsStr::from_bytes(entry.path));
+        if !asked(&path) {
+            continue;
+        }
+        if !path.symlink_metadata().is_ok_and(|there| there.is_file()) {
+            return Ok(false);
+        }
+        let arguments = [OsStr::new("hash-object"), "--no-filters".as_ref(), "--".as_ref(), path.as_os_str()];
+        let now = repository.ask(&arguments, Vec::new())?;
+        if entry.after.is_none_or(|stashed| stashed.id.as_bytes() != now.trim_ascii()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Puts the stash back, which is the reflog of a ref: what is missing on top is added, else all is written anew.

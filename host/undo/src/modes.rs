@@ -81,6 +81,11 @@ impl Modes {
         self.others.get(&[path, b"/"].concat()).copied().unwrap_or(usual)
     }
 
+    /// Whether most files and folders have the same modes as in another list.
+    pub(crate) fn has_usual_of(&self, other: &Self) -> bool {
+        self.usual == other.usual
+    }
+
     /// The files that have other permissions than most.
     pub(crate) fn unusual(&self) -> impl Iterator<Item = &Vec<u8>> {
         self.others.keys().filter(|path| !is_folder(path))
@@ -157,7 +162,7 @@ fn look(root: &Path, path: &[u8], recent: &mut Vec<Vec<u8>>) -> Option<u32> {
     if is_recent(&there) {
         recent.push(path.to_vec());
     }
-    there.is_file().then(|| permissions(there.mode(), there.uid()))
+    there.is_file().then(|| permissions(there.mode(), there.uid(), there.gid()))
 }
 
 /// Whether it was changed in this second or the one before: git, which counts seconds, takes what is changed once more in it for

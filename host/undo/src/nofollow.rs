@@ -101,16 +101,16 @@ impl FileInfo {
     /// As a state, without what has to be read.
     pub(crate) fn state(&self, kind: Kind) -> State {
         let inode = (self.is_file() && self.links > 1).then_some(self.inode);
-        let mode = if self.is_file() { permissions(self.mode, self.owner) } else { self.mode & 0o7777 };
+        let mode = if self.is_file() { permissions(self.mode, self.owner, self.group) } else { self.mode & 0o7777 };
         State { kind, mode, modified: self.modified, attributes: Vec::new(), inode }
     }
 }
 
-/// The permissions of a file, without those by which it runs as somebody else: restored, it is ours.
-pub(crate) fn permissions(mode: u32, owner: u32) -> u32 {
+/// The permissions of a file, without those by which it runs as somebody else: restored, it is ours, and of our group.
+pub(crate) fn permissions(mode: u32, owner: u32, group: u32) -> u32 {
     const SET_ID: u32 = 0o6000;
-    let kept = if owner == rustix::process::geteuid().as_raw() { 0 } else { SET_ID };
-    mode & 0o7777 & !kept
+    let is_ours = owner == rustix::process::geteuid().as_raw() && group == rustix::process::getegid().as_raw();
+    mode & 0o7777 & !if is_ours { 0 } else { SET_ID }
 }
 
 /// Whether a path is absolute and names each folder on its way.

@@ -131,18 +131,19 @@ const PACKS: usize = 20;
 /// The oldest that the clock of a file system may be behind the system's.
 const CLOCK_SKEW_TOLERANCE: Duration = Duration::from_millis(20);
 
+/// Paths relative to a root, as git says them.
+type Paths = Vec<Vec<u8>>;
+
 /// A snapshot that is about to be made. While it is there, nobody else makes one of the same root.
 #[derive(Debug)]
 pub struct Pending {
     own: ShadowRepository,
     _turn: File,
-    /// Paths relative to the root, as git says them.
-    read: Vec<Vec<u8>>,
-    /// What only seemed to have changed.
-    refreshed: Vec<Vec<u8>>,
+    /// To be read.
+    read: Paths,
     /// In our index, and not in the last commit: their content is stored by now, or will be.
-    held: Vec<Vec<u8>>,
-    gone: Vec<Vec<u8>>,
+    held: Paths,
+    gone: Paths,
     left_out: Vec<LeftOut>,
     head: Option<String>,
 }
@@ -194,15 +195,14 @@ pub fn survey(
     if let Some(theirs) = theirs.filter(|_| !own.index.exists()) {
         own.seed(theirs)?;
     }
-    let (changed, refreshed) = own.refresh(own.changed()?)?;
-    let found = ChangedPaths::sort(&root, changed, limits);
+    let found = ChangedPaths::sort(&root, own.refresh(own.changed()?)?, limits);
     within(&found, theirs, limits)?;
     let read: Vec<Vec<u8>> = found.read.into_iter().map(|(path, _)| path).collect();
     let held = match theirs {
         Some(theirs) => own.held(head.as_deref().unwrap_or(theirs.empty_tree()), &[&read, &found.gone])?,
         None => Vec::new(),
     };
-    Ok(Pending { own, _turn: turn, read, refreshed, held, gone: found.gone, left_out: found.left_out, head })
+    Ok(Pending { own, _turn: turn, read, held, gone: found.gone, left_out: found.left_out, head })
 }
 
 impl Pending {
@@ -222,7 +222,7 @@ impl Pending {
     /// # Errors
     /// If something cannot be read, or if it takes too long. What was read by then need not be read again.
     pub fn take(self, withheld: Option<&[bool]>, until: Instant) -> Result<(Snapshot, Vec<LeftOut>), UndoError> {
-        let Pending { own, _turn, read, refreshed, held, gone, mut left_out, head } = self;
+        let Pending { own, _turn, read, held, gone, mut left_out, head } = self;
         let own = ShadowRepository { until, ..own };
         let root = PathBytes(own.root.clone());
         let unchanged = read.is_empty() && gone.is_empty();
@@ -253,6 +253,8 @@ impl Pending {
         let racy: HashSet<Vec<u8>> = own.racy().into_iter().collect();
         remove.extend(add.iter().filter(|path| racy.contains(*path)).cloned());
         own.update(&["update-index", "-z", "--force-remove", "--stdin"], &remove)?;
+        // They are new to the index now, and read whatever becomes of this.
+        own.put("racy", &[])?;
         let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
         if add.len() >= MANY && own.git.packs_at_once() {
             // All that is larger than this goes into a pack. That is ten times as fast as files of their own.
@@ -261,7 +263,7 @@ impl Pending {
             own.update(&update, &add)?;
         }
         let changed = [add, remove].concat();
-        own.note_racy(changed.iter().chain(&refreshed))?;
+        own.note_racy(changed.iter())?;
         let tree = own.tree(head.as_deref()).inspect_err(|error| own.forget(error))?;
         let modes = own.put_modes(known, &changed)?;
         let last = Last { tree, modes };
@@ -595,19 +597,16 @@ impl ShadowRepository {
         Ok(changed)
     }
 
-    /// Of very many changed paths, those that are not as the index says, and those of which only the times or the mode are others: a
-    /// `chmod -R` makes that of all. To compare content is quicker than to store it again.
-    fn refresh(&self, changed: Vec<Vec<u8>>) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), UndoError> {
+    /// Of very many changed paths, those that are not as the index says. Of the rest only the times or the mode are others, as after
+    /// `chmod -R`. To compare content is quicker than to store it again.
+    fn refresh(&self, changed: Paths) -> Result<Paths, UndoError> {
         if changed.len() < MANY || !self.index.exists() {
-            return Ok((changed, Vec::new()));
+            return Ok(changed);
         }
         // The index does not tell any more whose mode is to be looked at.
         self.drop_last();
         self.ask(&["update-index", "-q", "--refresh"], vec![], Borrowed::Not)?;
-        let left = self.changed()?;
-        let known: HashSet<&Vec<u8>> = left.iter().collect();
-        let refreshed = changed.into_iter().filter(|path| !known.contains(path)).collect();
-        Ok((left, refreshed))
+        self.changed()
     }
 
     /// What our index holds and a tree of the user's does not, but for some paths. Nothing if the last snapshot was of the same:
@@ -630,9 +629,10 @@ impl ShadowRepository {
 
     /// Notes which of these paths, which were just read, have to be read again the next time.
     fn note_racy<'a>(&self, read: impl Iterator<Item = &'a Vec<u8>>) -> Result<(), UndoError> {
+        // Where the content's own time is as young, git compares the content.
         let is_racy = |path: &&Vec<u8>| {
             let there = self.root.join(OsStr::from_bytes(path)).symlink_metadata();
-            there.is_ok_and(|there| is_recent(&there))
+            there.is_ok_and(|there| is_recent(&there) && there.mtime() + 1 < there.ctime())
         };
         let racy: Vec<&[u8]> = read.filter(is_racy).map(Vec::as_slice).collect();
         self.put("racy", &racy.join(&0))
@@ -1010,7 +1010,13 @@ pub fn changed_since(
         // Since then another snapshot may have taken notice of the change.
         let (racy, last) = (own.paths_in(RACY_MODES), own.last_modes());
         let unusual = modes.unusual().chain(last.iter().flat_map(Modes::unusual));
-        let asked = read.iter().chain(&racy).chain(unusual);
+        // With other usual modes any file may have got another one.
+        let all = match last.as_ref().is_none_or(|last| !last.has_usual_of(&modes)) {
+            true => own.ask(&["ls-files", "-z"], vec![], Borrowed::Not)?,
+            false => Vec::new(),
+        };
+        let all: Paths = parts(&all).map(<[u8]>::to_vec).collect();
+        let asked = read.iter().chain(&racy).chain(unusual).chain(&all);
         let differ: HashSet<&[u8]> = asked.filter(differ).map(Vec::as_slice).collect();
         let differ: Vec<&[u8]> = differ.into_iter().collect();
         changed.extend(own.listed(&differ)?.into_iter().map(|(path, blob)| Changed { path, before: Some(blob) }));

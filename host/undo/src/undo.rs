@@ -171,8 +171,9 @@ impl Calls {
         });
         let mut histories =
             if only { Vec::new() } else { plan_histories(histories, &call, request.force, until, &mut conflicts) };
-        for (git, history) in histories.iter_mut().filter(|_| !request.force) {
-            keep_stash(git, history, &files, &mut conflicts, until);
+        let coming = Coming { entries: &entries, files: &files, forced: request.force };
+        for (git, history) in &mut histories {
+            keep_stash(git, history, &coming, &mut conflicts, until);
         }
         Ok(Plan { store, limits: *self.limits(), entries, files, histories, conflicts, left_out, only })
     }
@@ -299,9 +300,12 @@ impl std::fmt::Display for Conflict {
 /// The agent of an undo.
 pub const OWN: &str = "toolgate";
 
-/// Whether refs, `HEAD` and stash are the same. Git writes an index also where it changes nothing in it.
+/// Whether refs, `HEAD` and stash are the same, and what the index says, where that is known. Git writes an index also where it
+/// changes nothing in it.
 fn is_same_history(one: &History, other: &History) -> bool {
-    (&one.head, &one.refs, &one.stash) == (&other.head, &other.refs, &other.stash)
+    let known = one.index_entries.is_some() && other.index_entries.is_some();
+    let same_index = one.index == other.index || !known || one.index_entries == other.index_entries;
+    same_index && (&one.head, &one.refs, &one.stash) == (&other.head, &other.refs, &other.stash)
 }
 
 fn is_asked(path: &Path, only: &[PathBuf]) -> bool {
@@ -333,6 +337,8 @@ fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>, beside: 
 struct Beside {
     paths: HashMap<PathBytes, String>,
     repositories: HashMap<PathBytes, String>,
+    /// Worktrees in which a program still runs.
+    worktrees: Vec<(PathBytes, String)>,
 }
 
 impl Beside {
@@ -362,6 +368,9 @@ impl Beside {
         let made = left.iter().flat_map(|left| &left.made).map(|(path, _)| path);
         let touched = left.iter().flat_map(|left| left.touched.iter().flatten().flatten()).map(|one| &one.path);
         self.paths.extend(items.chain(made).chain(touched).map(|path| (path.clone(), id.to_owned())));
+        if left.is_none() {
+            self.worktrees.extend(other.snapshots.iter().map(|one| (one.root.clone(), id.to_owned())));
+        }
         for (at, before) in other.histories.iter().enumerate() {
             let now = left.and_then(|left| left.histories.get(at)?.as_ref());
             if now.is_none_or(|now| now != before) {
@@ -372,7 +381,8 @@ impl Beside {
 
     /// Why a path is left as it is, if another call changed it as well.
     fn also(&self, path: &PathBytes) -> Option<String> {
-        self.paths.get(path).map(|id| also_changed(id))
+        let of_worktree = || self.worktrees.iter().find(|(root, _)| path.as_path().starts_with(root.as_path()));
+        self.paths.get(path).or_else(|| of_worktree().map(|(_, id)| id)).map(|id| also_changed(id))
     }
 }
 
@@ -380,26 +390,36 @@ fn also_changed(id: &str) -> String {
     format!("call {id}, which ran at the same time, changed it as well")
 }
 
-/// Has the stash keep what the call put there, unless all of that comes back to the worktree.
-fn keep_stash(git: &Git, plan: &mut HistoryPlan, files: &restore::Plan, conflicts: &mut Vec<Conflict>, until: Instant) {
+/// Has the stash keep what the calls put there, unless all of that comes back to the worktree.
+fn keep_stash(git: &Git, plan: &mut HistoryPlan, coming: &Coming<'_>, conflicts: &mut Vec<Conflict>, until: Instant) {
     let dropped = plan.dropped();
     if dropped.is_empty() {
         return;
     }
     let root = plan.folder().to_path_buf();
+    let is_in_it = |path: &Path| path.starts_with(&root) || path.starts_with(plan.git_dir());
+    let in_the_way = !coming.forced && conflicts.iter().any(|conflict| is_in_it(conflict.path.as_path()));
+    // That something in the worktree as a whole is not saved says nothing of the files that were stashed.
+    let left_out = coming.entries.iter().flat_map(|entry| &entry.left_out).filter_map(|one| one.path.as_ref());
+    let unsaved = left_out.map(PathBytes::as_path).any(|path| is_in_it(path) && path != root);
     let comes_back: HashSet<&Path> =
-        files.targets().filter(|target| !target.want.is_absent()).map(|target| target.path.as_path()).collect();
-    let is_there = |path: &PathBuf| comes_back.contains(path.as_path()) || path.symlink_metadata().is_ok();
-    let in_the_way = conflicts.iter().any(|conflict| conflict.path.as_path().starts_with(&root));
-    let whole = !in_the_way
-        && dropped
-            .iter()
-            .all(|id| history::stashed_untracked(git, plan, id, until).is_ok_and(|paths| paths.iter().all(is_there)));
-    if !whole {
+        coming.files.targets().filter(|target| !target.want.is_absent()).map(|target| target.path.as_path()).collect();
+    let is_back = |id: &String| {
+        let missing = |path: &Path| !comes_back.contains(path);
+        history::stashed_untracked_is_there(git, plan, id, &missing, until).unwrap_or(false)
+    };
+    if in_the_way || unsaved || !dropped.iter().all(is_back) {
         plan.keep_stash();
         let why = "the stash keeps what the call put there, as not all of it comes back".to_owned();
         conflicts.push(Conflict { path: PathBytes(root), why });
     }
+}
+
+/// What comes back to worktrees.
+struct Coming<'a> {
+    entries: &'a [Entry],
+    files: &'a restore::Plan,
+    forced: bool,
 }
 
 /// How long before another call one may have begun that still ran then, in milliseconds.
@@ -473,18 +493,28 @@ fn add_touched(
             chains.add(&one.path, Chain { want, source, expected, broken, known });
         }
         if let Some(modes) = snapshot::modes(&git, store.folder(), before, until) {
-            add_folders(chains, before.root.as_path(), &touched, &modes, &own);
+            let gone = touched.iter().filter(|one| one.before.is_some() && one.after.is_absent()).map(|one| &one.path);
+            let states = after.map(|after| after.states.as_slice()).unwrap_or_default();
+            let items =
+                entry.items.iter().zip(states).filter(|(item, now)| !item.before.is_absent() && now.is_absent());
+            let gone = gone.chain(items.map(|(item, _)| &item.path));
+            add_folders(chains, before.root.as_path(), gone, &modes, &own);
         }
     }
     Ok(conflicts)
 }
 
-/// Adds the folders of removed files that have to be made again, with their permissions.
-fn add_folders(chains: &mut Chains, root: &Path, touched: &[&Touched], modes: &Modes, own: &HashSet<&PathBytes>) {
-    let is_removed = |one: &&&Touched| one.before.is_some() && one.after.is_absent();
+/// Adds the folders of removed paths that have to be made again, with their permissions.
+fn add_folders<'a>(
+    chains: &mut Chains,
+    root: &Path,
+    removed: impl Iterator<Item = &'a PathBytes>,
+    modes: &Modes,
+    own: &HashSet<&PathBytes>,
+) {
     let mut folders: HashSet<&Path> = HashSet::new();
-    for one in touched.iter().filter(is_removed) {
-        folders.extend(one.path.as_path().ancestors().skip(1).take_while(|folder| *folder != root));
+    for path in removed.map(PathBytes::as_path).filter(|path| path.starts_with(root)) {
+        folders.extend(path.ancestors().skip(1).take_while(|folder| *folder != root));
     }
     let is_gone = |folder: &&Path| folder.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
     for folder in folders.into_iter().filter(is_gone) {

@@ -402,6 +402,20 @@ fn permissions_are_those_before_the_call() {
     assert_eq!(mode(&scratch), 0o644);
 }
 
+/// Git removes a folder with its last file.
+#[test]
+fn a_folder_that_git_removes_has_its_permissions_again() {
+    let scratch = Scratch::new(REPOSITORY);
+    scratch.run("chmod 700 src; git stash -q");
+    let before = scratch.tree();
+    let changes = Changes { paths: scratch.changes(&[("src/c", Delete)]).paths, ..scratch.git("rm") };
+    let id = scratch.call("1", changes, "git rm -qf src/c");
+    assert!(!scratch.root().join("src").exists());
+    let (undone, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    assert_eq!(scratch.tree(), before);
+}
+
 /// A set-ID file of somebody else's would be one of whoever undoes.
 #[test]
 fn nobody_gets_a_program_that_runs_as_them() {
@@ -448,6 +462,9 @@ fn what_is_stashed_stays_there_until_it_is_back() {
         ("true", "git stash -q", "true", false),
         ("true", "git stash -q", "echo later >> b", true),
         (ignored, "git stash -qa", "true", true),
+        (ignored, "git stash -qa", "mkdir ign; echo 1 > ign/x", false),
+        (ignored, "git stash -qa", "mkdir ign; echo 2 > ign/x", true),
+        ("echo S=1 > .env; git add -f .env; git commit -qm e; echo S=2 >> .env", "git stash -q", "true", true),
         ("echo SECRET=1 > .env", "git stash -qu", "true", true),
     ];
     for (prepare, text, since, stays) in cases {
