@@ -300,12 +300,9 @@ impl std::fmt::Display for Conflict {
 /// The agent of an undo.
 pub const OWN: &str = "toolgate";
 
-/// Whether refs, `HEAD` and stash are the same, and what the index says, where that is known. Git writes an index also where it
-/// changes nothing in it.
+/// Whether refs, `HEAD` and stash are the same. Git writes an index also where it changes nothing in it.
 fn is_same_history(one: &History, other: &History) -> bool {
-    let known = one.index_entries.is_some() && other.index_entries.is_some();
-    let same_index = one.index == other.index || !known || one.index_entries == other.index_entries;
-    same_index && (&one.head, &one.refs, &one.stash) == (&other.head, &other.refs, &other.stash)
+    (&one.head, &one.refs, &one.stash) == (&other.head, &other.refs, &other.stash)
 }
 
 fn is_asked(path: &Path, only: &[PathBuf]) -> bool {
