@@ -32,7 +32,7 @@ const LAST: &[&str] =
 /// for name in ["GITHUB_TOKEN", "DB_PASS", "SENTRY_DSN", "SECRET_VALUE", "DATABASE_URL"] {
 ///     assert!(is_secret_variable(name), "{name}");
 /// }
-/// for name in ["PWD", "HOME", "SECRET_NAME", "Key", "TOKENIZERS"] {
+/// for name in ["PWD", "OLD_PWD", "HOME", "SECRET_NAME", "Key", "TOKENIZERS"] {
 ///     assert!(!is_secret_variable(name), "{name}");
 /// }
 /// ```
@@ -42,7 +42,7 @@ pub fn is_secret_variable(name: &str) -> bool {
     const HARMLESS: &[&str] = &["COUNT", "DIR", "FILE", "ID", "LENGTH", "NAME", "PATH", "SOCK", "TYPE"];
     const ADDRESSES: &[&str] = &["DATABASE_URL", "MONGODB_URI", "MONGO_URL", "POSTGRES_URL", "REDIS_URL"];
     let is_large = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    if !name.bytes().all(is_large) || matches!(name, "PWD" | "OLDPWD") {
+    if !name.bytes().all(is_large) || matches!(name, "PWD" | "OLDPWD" | "OLD_PWD") {
         return false;
     }
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
