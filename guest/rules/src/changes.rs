@@ -558,14 +558,15 @@ fn follows_links(command: &Command) -> bool {
     matches!(command.program(), Some("find" | "fd" | "fdfind")) && command.words.iter().any(follows)
 }
 
-/// Whether a word of a command ends in a slash, by which a link is the folder that it leads to.
+/// Whether a word of a command ends in a slash, or in one with a dot behind it, by which a link is the folder that it leads to.
 fn has_slash(command: &Command) -> bool {
-    command.words.iter().skip(1).any(|word| word.value.text().ends_with('/'))
+    let has = |word: &Word| ["/", "/."].iter().any(|end| word.value.text().ends_with(end));
+    command.words.iter().skip(1).any(has)
 }
 
 /// Whether a word stands for all folders that its glob finds, and for those that links among them lead to.
 fn is_glob_with_slash(word: &Word) -> bool {
-    matches!(&word.value, Value::Pattern(pattern) if pattern.ends_with('/'))
+    matches!(&word.value, Value::Pattern(pattern) if pattern.ends_with('/') || pattern.ends_with("/."))
 }
 
 /// Whether what an effect of a git command changes is saved with the repository: no word names it, or it is all of the folder.

@@ -125,12 +125,13 @@ impl Calls {
         for id in &ids {
             let entry = store.entry(id)?;
             let after = store.after(id)?;
-            let beside = Beside::of(&store, &entry, after.as_ref(), &ids)?;
-            add_items(&mut chains, &entry, after.as_ref(), &beside);
-            let others =
-                |one: &History| Some((one.repository.clone(), also_changed(beside.repositories.get(&one.repository)?)));
+            let concurrent = ConcurrentChanges::of(&store, &entry, after.as_ref(), &ids)?;
+            add_items(&mut chains, &entry, after.as_ref(), &concurrent);
+            let others = |one: &History| {
+                Some((one.repository.clone(), also_changed(concurrent.repositories.get(&one.repository)?)))
+            };
             shared.extend(entry.histories.iter().filter_map(others));
-            conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), &beside, until)?);
+            conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), &concurrent, until)?);
             for (place, before) in entry.histories.iter().enumerate() {
                 let left = after.as_ref().and_then(|after| after.histories.get(place).cloned().flatten());
                 match histories.get_mut(&before.git_dir) {
@@ -171,9 +172,9 @@ impl Calls {
         });
         let mut histories =
             if only { Vec::new() } else { plan_histories(histories, &call, request.force, until, &mut conflicts) };
-        let coming = Coming { entries: &entries, files: &files, forced: request.force };
+        let restored = Restored { entries: &entries, files: &files, forced: request.force };
         for (git, history) in &mut histories {
-            keep_stash(git, history, &coming, &mut conflicts, until);
+            keep_stash(git, history, &restored, &mut conflicts, until);
         }
         Ok(Plan { store, limits: *self.limits(), entries, files, histories, conflicts, left_out, only })
     }
@@ -309,7 +310,7 @@ fn is_asked(path: &Path, only: &[PathBuf]) -> bool {
     only.is_empty() || only.iter().any(|asked| path.starts_with(asked))
 }
 
-fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>, beside: &Beside) {
+fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>, concurrent: &ConcurrentChanges) {
     for (place, item) in entry.items.iter().enumerate() {
         if !item.saved {
             continue;
@@ -319,30 +320,30 @@ fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>, beside: 
             _ => Source::None,
         };
         let expected = after.and_then(|after| after.states.get(place).cloned());
-        let (want, broken) = (item.before.clone(), beside.also(&item.path));
+        let (want, broken) = (item.before.clone(), concurrent.also(&item.path));
         chains.add(&item.path, Chain { want, source, expected, broken, known: Known::All });
     }
     for (path, left) in after.iter().flat_map(|after| &after.made) {
         let (want, source) = (State::ABSENT, Source::None);
-        let (expected, broken) = (Some(left.clone()), beside.also(path));
+        let (expected, broken) = (Some(left.clone()), concurrent.also(path));
         chains.add(path, Chain { want, source, expected, broken, known: Known::All });
     }
 }
 
 /// What other calls changed that ran at the same time as one: paths and repositories, with the id of the call.
 #[derive(Default)]
-struct Beside {
+struct ConcurrentChanges {
     paths: HashMap<PathBytes, String>,
     repositories: HashMap<PathBytes, String>,
     /// Worktrees in which a program still runs.
     worktrees: Vec<(PathBytes, String)>,
 }
 
-impl Beside {
+impl ConcurrentChanges {
     /// `ids`: the calls that are undone together.
     fn of(store: &Store, entry: &Entry, after: Option<&After>, ids: &[String]) -> Result<Self, UndoError> {
-        let mut beside = Beside::default();
-        let Some(after) = after else { return Ok(beside) };
+        let mut concurrent = ConcurrentChanges::default();
+        let Some(after) = after else { return Ok(concurrent) };
         let first = entry.time.saturating_sub(CALL_MAX_AGE_MS);
         let is_near = |id: &String| (first..=after.time).contains(&store::time_of(id)) && !ids.contains(id);
         for id in store.ids()?.into_iter().filter(is_near) {
@@ -350,10 +351,10 @@ impl Beside {
             // One that began before and of whose end nothing is known may never have run.
             let ran = left.as_ref().map_or(other.time >= entry.time, |left| left.time >= entry.time);
             if ran && store.undone(&id)?.is_none() {
-                beside.add(&id, &other, left.as_ref());
+                concurrent.add(&id, &other, left.as_ref());
             }
         }
-        Ok(beside)
+        Ok(concurrent)
     }
 
     fn add(&mut self, id: &str, other: &Entry, left: Option<&After>) {
@@ -388,19 +389,29 @@ fn also_changed(id: &str) -> String {
 }
 
 /// Has the stash keep what the calls put there, unless all of that comes back to the worktree.
-fn keep_stash(git: &Git, plan: &mut HistoryPlan, coming: &Coming<'_>, conflicts: &mut Vec<Conflict>, until: Instant) {
+fn keep_stash(
+    git: &Git,
+    plan: &mut HistoryPlan,
+    restored: &Restored<'_>,
+    conflicts: &mut Vec<Conflict>,
+    until: Instant,
+) {
     let dropped = plan.dropped();
     if dropped.is_empty() {
         return;
     }
     let root = plan.folder().to_path_buf();
     let is_in_it = |path: &Path| path.starts_with(&root) || path.starts_with(plan.git_dir());
-    let in_the_way = !coming.forced && conflicts.iter().any(|conflict| is_in_it(conflict.path.as_path()));
+    let in_the_way = !restored.forced && conflicts.iter().any(|conflict| is_in_it(conflict.path.as_path()));
     // That something in the worktree as a whole is not saved says nothing of the files that were stashed.
-    let left_out = coming.entries.iter().flat_map(|entry| &entry.left_out).filter_map(|one| one.path.as_ref());
+    let left_out = restored.entries.iter().flat_map(|entry| &entry.left_out).filter_map(|one| one.path.as_ref());
     let unsaved = left_out.map(PathBytes::as_path).any(|path| is_in_it(path) && path != root);
-    let comes_back: HashSet<&Path> =
-        coming.files.targets().filter(|target| !target.want.is_absent()).map(|target| target.path.as_path()).collect();
+    let comes_back: HashSet<&Path> = restored
+        .files
+        .targets()
+        .filter(|target| !target.want.is_absent())
+        .map(|target| target.path.as_path())
+        .collect();
     let is_back = |id: &String| {
         let missing = |path: &Path| !comes_back.contains(path);
         history::stashed_untracked_is_there(git, plan, id, &missing, until).unwrap_or(false)
@@ -413,7 +424,7 @@ fn keep_stash(git: &Git, plan: &mut HistoryPlan, coming: &Coming<'_>, conflicts:
 }
 
 /// What comes back to worktrees.
-struct Coming<'a> {
+struct Restored<'a> {
     entries: &'a [Entry],
     files: &'a restore::Plan,
     forced: bool,
@@ -431,7 +442,7 @@ fn add_touched(
     store: &Store,
     entry: &Entry,
     after: Option<&After>,
-    beside: &Beside,
+    concurrent: &ConcurrentChanges,
     until: Instant,
 ) -> Result<Vec<Conflict>, UndoError> {
     let mut conflicts = Vec::new();
@@ -486,7 +497,7 @@ fn add_touched(
             let expected = Some(one.after.clone()).filter(|_| is_known);
             let exact = one.before.as_ref().is_some_and(|before| before.permissions);
             let known = if exact { Known::Permissions } else { Known::AsGit };
-            let broken = beside.also(&one.path);
+            let broken = concurrent.also(&one.path);
             chains.add(&one.path, Chain { want, source, expected, broken, known });
         }
         if let Some(modes) = snapshot::modes(&git, store.folder(), before, until) {
