@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::component::Component;
 
 use crate::digest::Digest;
-use crate::disk_store::{Entries, Kind};
+use crate::disk_store::{Entries, Kind, MakerTurn};
 use crate::precompiled;
 
 /// A dozen components with a runtime of 40 MB each.
@@ -88,6 +88,11 @@ impl Cache {
                 None
             }
         }
+    }
+
+    /// Waits for another process that compiles the same component, see [`Entries::turn`].
+    pub(crate) fn turn(&self, key: &Key) -> Option<MakerTurn<'_>> {
+        self.0.turn(&key.name)
     }
 
     /// Keeps code. That it cannot be kept costs time and nothing else.
@@ -261,6 +266,27 @@ mod tests {
         mode(cache.folder(), 0o755);
         assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_some());
         assert_eq!(std::fs::metadata(cache.folder()).expect("there").permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn whoever_comes_while_another_compiles_waits_for_its_code() {
+        let engine = Engine::new().expect("an engine");
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let cache = Cache::new(scratch.path().join("code"));
+        let key = Key::of(engine.wasmtime().expect("an engine"), &component(ONE));
+        let later = || {
+            let _turn = cache.turn(&key).expect("a turn");
+            cache.get(engine.wasmtime().expect("an engine"), &key).is_some()
+        };
+        std::thread::scope(|threads| {
+            let turn = cache.turn(&key).expect("a turn");
+            let waiting = threads.spawn(later);
+            cache.put(&key, &code(&engine, ONE));
+            drop(turn);
+            assert!(waiting.join().expect("its turn came"), "the code was there by then");
+        });
+        let left = std::fs::read_dir(cache.folder()).expect("a list").count();
+        assert_eq!(left, 1, "locks are removed");
     }
 
     #[test]

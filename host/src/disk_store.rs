@@ -14,12 +14,18 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, OFlags};
+#[cfg(feature = "cranelift")]
+use toolgate_private::Turn;
 use toolgate_private::{Folder, Others, PrivateError, system};
 
 use crate::digest::Digest;
 
 /// How long after somebody has begun to make an entry it is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(600);
+
+/// How long is waited for another process that makes the same entry. What takes longer is made twice.
+#[cfg(feature = "cranelift")]
+const TURN_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How exactly it is known when an entry was last used.
 const USED_RESOLUTION: Duration = Duration::from_secs(3_600);
@@ -48,6 +54,22 @@ pub(crate) struct Entry {
 impl Entry {
     pub(crate) fn content(&self) -> &[u8] {
         self.bytes.get(self.start..).unwrap_or_default()
+    }
+}
+
+/// The turn of whoever makes an entry, until it is dropped.
+#[cfg(feature = "cranelift")]
+pub(crate) struct MakerTurn<'a> {
+    entries: &'a Entries,
+    lock: String,
+    _turn: Turn,
+}
+
+#[cfg(feature = "cranelift")]
+impl Drop for MakerTurn<'_> {
+    fn drop(&mut self) {
+        // Whoever waits for the lock sees that its file is gone, and makes another.
+        self.entries.remove(&self.lock);
     }
 }
 
@@ -121,6 +143,20 @@ impl Entries {
                 .map_err(|error| system(&self.folder, error))
         };
         age.is_none_or(|age| age >= RETRY_AFTER) && begin().is_ok()
+    }
+
+    /// Waits until no other process makes this entry. From here to the end of what is returned the others wait. None where there is
+    /// no waiting: then it is made twice, which costs time and nothing else.
+    #[cfg(feature = "cranelift")]
+    pub(crate) fn turn(&self, name: &str) -> Option<MakerTurn<'_>> {
+        let lock = format!("{name}.lock");
+        let turn = Folder::create(&self.folder).and_then(|folder| {
+            folder.closed()?;
+            folder.turn_within(TURN_TIMEOUT, &lock)
+        });
+        let turn =
+            turn.inspect_err(|error| tracing::warn!(%error, "not waited for others that make {}", self.kind.called));
+        Some(MakerTurn { entries: self, lock, _turn: turn.ok()? })
     }
 
     /// Keeps an entry. That it cannot be kept costs time and nothing else.

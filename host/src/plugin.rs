@@ -160,7 +160,8 @@ impl Plugin {
         wasmtime::Module::validate(engine.wasmtime()?, module).map_err(LoadError::NotAModule)
     }
 
-    /// Takes the machine code of a component from the cache, or compiles it and puts it there.
+    /// Takes the machine code of a component from the cache, or compiles it and puts it there. Compiling takes all processors
+    /// there are, so of several processes one compiles a component, and the others wait for its code.
     ///
     /// # Errors
     /// As for [`Plugin::compile`]. A cache that cannot be used costs time and nothing else.
@@ -168,12 +169,18 @@ impl Plugin {
     pub fn cached(engine: &Engine, name: &str, component: &[u8], cache: &Cache) -> Result<Self, LoadError> {
         let compiling = engine.wasmtime()?;
         let key = Key::of(compiling, component);
-        if let Some((compiled, code)) = cache.get(compiling, &key) {
-            return Self::link(engine, name, &compiled, key.component, code);
+        let link =
+            |(component, code): (Component, Digest)| Self::link(engine, name, &component, key.component.clone(), code);
+        if let Some(found) = cache.get(compiling, &key) {
+            return link(found);
+        }
+        let _turn = cache.turn(&key);
+        if let Some(found) = cache.get(compiling, &key) {
+            return link(found);
         }
         let (compiled, code) = compiled(engine, name, component)?;
         cache.put(&key, &code);
-        Self::link(engine, name, &compiled, key.component, Digest::of(&code))
+        link((compiled, Digest::of(&code)))
     }
 
     /// Takes a component that was compiled when this program was built.

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use wasmtime::component::types::ComponentItem;
-use wasmtime::component::{Component, Linker, Type, Val};
+use wasmtime::component::wasm_wave::untyped::UntypedFuncCall;
+use wasmtime::component::wasm_wave::wasm::WasmFunc;
+use wasmtime::component::{Component, ComponentExportIndex, Linker, Type, Val};
 use wasmtime::{bail, format_err};
 use wit_component::DecodedWasm;
 use wit_parser::WorldItem;
@@ -67,6 +69,17 @@ impl Offers {
         }
         Ok(Offers(offers))
     }
+}
+
+/// The function of a call that is written like [`Call::text`], and its arguments. Without parentheses it takes nothing.
+pub(crate) fn parsed(call: &str, component: &Component) -> wasmtime::Result<(ComponentExportIndex, Vec<Val>)> {
+    let call = if call.contains('(') { call.to_owned() } else { format!("{call}()") };
+    let parsed = UntypedFuncCall::parse(&call)?;
+    let name = parsed.item_name().map_err(wasmtime::Error::from_anyhow)?;
+    let (item, function) = component.get_export(None, name).ok_or_else(|| format_err!("no export for {call}"))?;
+    let ComponentItem::ComponentFunc(shape) = item else { bail!("the export of {call} is not a function") };
+    let arguments = parsed.to_wasm_params(&WasmFunc::params(&shape).collect::<Vec<_>>())?;
+    Ok((function, arguments))
 }
 
 /// Defines each function that a component imports as one that succeeds and found nothing.

@@ -2,9 +2,9 @@
 
 use toolgate_host::{Engine, LoadError};
 use wasm_encoder::reencode;
-use wasmtime::component::{Component, Linker};
-use wasmtime::{Config, Store};
-use wasmtime_wizer::Wizer;
+use wasmtime::component::{Component, Linker, Val};
+use wasmtime::{Config, OptLevel, RegallocAlgorithm, Store, format_err};
+use wasmtime_wizer::{WasmtimeWizerComponent, Wizer};
 use wit_component::ComponentEncoder;
 
 use crate::everyday;
@@ -52,41 +52,51 @@ pub fn componentize(bytes: &[u8]) -> Result<Vec<u8>, BakeError> {
 
 /// Runs the component's `prepare` with every capability missing and puts the memory it leaves into the component.
 pub async fn snapshot(component: &[u8]) -> Result<Vec<u8>, BakeError> {
-    called(component, PREPARE, Linker::define_unknown_imports_as_traps).await.map_err(BakeError::Snapshot)
+    let calls = [PREPARE.to_owned()];
+    called(component, &calls, Linker::define_unknown_imports_as_traps).await.map_err(BakeError::Snapshot)
 }
 
-/// Calls a function of the component, named and told what to take as WAVE text, and puts the memory it leaves into the
-/// component.
+/// Calls functions of the component, one after the other in one instance, and puts the memory they leave into the component. A call
+/// is a name and what the function takes, as WAVE text.
 async fn called(
     component: &[u8],
-    call: &str,
+    calls: &[String],
     link: impl Fn(&mut Linker<()>, &Component) -> wasmtime::Result<()>,
 ) -> wasmtime::Result<Vec<u8>> {
-    let engine = wasmtime::Engine::new(&Config::new())?;
+    let engine = run_once()?;
     let mut store = Store::new(&engine, ());
     let mut wizer = Wizer::new();
-    wizer.init_func(call).keep_init_func(true);
-    let linked = async |store: &mut Store<()>, component: &Component| {
-        let mut linker = Linker::new(store.engine());
-        link(&mut linker, component)?;
-        linker.instantiate_async(store, component).await
-    };
-    let (left, _) = wizer.run_component(&mut store, component, linked).await?;
-    Ok(left)
+    wizer.init_func(PREPARE).keep_init_func(true);
+    let (context, instrumented) = wizer.instrument_component(component)?;
+    let compiled = Component::new(&engine, &instrumented)?;
+    let mut linker = Linker::new(&engine);
+    link(&mut linker, &compiled)?;
+    let instance = linker.instantiate_async(&mut store, &compiled).await?;
+    for call in calls {
+        let (function, arguments) = everyday::parsed(call, &compiled)?;
+        let function = instance.get_func(&mut store, function).ok_or_else(|| format_err!("no function for {call}"))?;
+        let mut results = vec![Val::Bool(false); function.ty(&store).results().len()];
+        function.call_async(&mut store, &arguments, &mut results).await?;
+    }
+    wizer.snapshot_component(&context, &mut WasmtimeWizerComponent { store: &mut store, instance }).await
+}
+
+/// An engine for code that runs once: it compiles in less time than it would take to make the code good.
+fn run_once() -> wasmtime::Result<wasmtime::Engine> {
+    let mut config = Config::new();
+    config.cranelift_opt_level(OptLevel::None).cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
+    wasmtime::Engine::new(&config)
 }
 
 /// Finds the functions that a component runs when it is started, judges a plain call, and prepares itself once more.
 pub async fn used(component: &[u8]) -> Result<Used, BakeError> {
     let wrong = |error: reencode::Error<Unfit>| BakeError::Order(error.to_string());
-    let mut run = order::noting(component).map_err(wrong)?;
-    let ran = |error: wasmtime::Error| BakeError::Order(format!("{error:#}"));
+    let noting = order::noting(component).map_err(wrong)?;
     let offers = everyday::Offers::of(component).map_err(BakeError::Order)?;
-    for call in everyday::CALLS {
-        if call.is_offered(&offers) {
-            run = called(&run, &call.text(), everyday::answer_nothing).await.map_err(ran)?;
-        }
-    }
-    let run = snapshot(&run).await?;
+    let calls = everyday::CALLS.iter().filter(|call| call.is_offered(&offers)).map(everyday::Call::text);
+    let calls: Vec<String> = calls.chain([PREPARE.to_owned()]).collect();
+    let run = called(&noting, &calls, everyday::answer_nothing).await;
+    let run = run.map_err(|error| BakeError::Order(format!("{error:#}")))?;
     order::notes(component, &run).map_err(wrong)
 }
 

@@ -29,8 +29,8 @@ pub use written::{Written, by_others, passed, writable_by_others};
 /// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether it is our turn.
-const POLL_INTERVAL: Duration = Duration::from_millis(2);
+/// How often it is looked whether it is our turn, until there is no more waiting.
+const POLLS: u32 = 1_000;
 
 /// Why a private file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -52,10 +52,12 @@ pub enum PrivateError {
         why: &'static str,
     },
     /// Another process holds the lock.
-    #[error("{path} has been locked by another process for {} s", LOCK_TIMEOUT.as_secs())]
+    #[error("{path} has been locked by another process for {} s", waited.as_secs())]
     Locked {
         /// The lock file.
         path: String,
+        /// How long it was waited for.
+        waited: Duration,
     },
 }
 
@@ -163,7 +165,15 @@ impl Folder {
     /// # Errors
     /// If another process keeps the lock, or the lock file is not the user's own.
     pub fn turn(&self, name: &str) -> Result<Turn, PrivateError> {
-        let deadline = Instant::now() + LOCK_TIMEOUT;
+        self.turn_within(LOCK_TIMEOUT, name)
+    }
+
+    /// The same for work that takes longer than a write.
+    ///
+    /// # Errors
+    /// As for [`Folder::turn`].
+    pub fn turn_within(&self, timeout: Duration, name: &str) -> Result<Turn, PrivateError> {
+        let deadline = Instant::now() + timeout;
         loop {
             let file = self.file(name, OFlags::RDWR | OFlags::CREATE, Others::SetRight)?;
             let file = file.ok_or_else(|| system(&self.path(name), io::ErrorKind::NotFound.into()))?;
@@ -180,9 +190,9 @@ impl Folder {
                 Err(error) => return Err(system(&self.path(name), error.into())),
             }
             if Instant::now() >= deadline {
-                return Err(PrivateError::Locked { path: self.path(name).display().to_string() });
+                return Err(PrivateError::Locked { path: self.path(name).display().to_string(), waited: timeout });
             }
-            std::thread::sleep(POLL_INTERVAL);
+            std::thread::sleep(timeout / POLLS);
         }
     }
 
