@@ -564,9 +564,11 @@ fn has_slash(command: &Command) -> bool {
     command.words.iter().skip(1).any(has)
 }
 
-/// Whether a word stands for all folders that its glob finds, and for those that links among them lead to.
+/// Whether a word leads through what its glob finds, which may be links to folders: `src/*/`, `src/*/lib/*`.
 fn is_glob_with_slash(word: &Word) -> bool {
-    matches!(&word.value, Value::Pattern(pattern) if pattern.ends_with('/') || pattern.ends_with("/."))
+    let Value::Pattern(pattern) = &word.value else { return false };
+    let found = pattern.find(['*', '?', '[']).and_then(|glob| pattern.get(glob..));
+    found.is_some_and(|rest| rest.contains('/'))
 }
 
 /// Whether what an effect of a git command changes is saved with the repository: no word names it, or it is all of the folder.

@@ -104,7 +104,7 @@ fn what_was_saved_need_not_be_asked_about() {
         ("git reset --hard HEAD~0", true, ""),
         ("rm -rf src &", true, ""),
         ("true; rm -rf src", true, ""),
-        ("git for-each-ref --format='delete %(refname)' refs/toolgate | git update-ref --stdin", true, ""),
+        ("git for-each-ref --format='delete %(refname)' 'refs/toolgate-*' | git update-ref --stdin", true, ""),
     ];
     for (command, asks, told) in cases {
         let project = Project::new();
@@ -421,7 +421,7 @@ fn an_agent_does_not_undo_by_itself() {
         ("toolgate undo", "ask"),
         ("rm -rf ~/.local/state/toolgate/undo", "deny"),
         ("echo x > ~/.local/state/toolgate/undo/version", "deny"),
-        ("git update-ref -d refs/toolgate/undo/1", "ask"),
+        ("git update-ref -d refs/toolgate-undo-1", "ask"),
     ];
     for (command, expected) in cases {
         let said = project.call("2", command);

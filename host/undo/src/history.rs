@@ -1,15 +1,16 @@
 //! What git itself can lose: refs, `HEAD`, the stash and the index. Files of the worktree are not looked at here.
 //!
 //! Before a git command runs, what there is is noted, and one ref keeps the objects from being removed:
-//! `refs/toolgate/undo/ENTRY-REPOSITORY` leads to a commit whose parents are all that refs, `HEAD`s, the stash and
+//! `refs/toolgate-undo-ENTRY-REPOSITORY` leads to a commit whose parents are all that refs, `HEAD`s, the stash and
 //! reflogs lead to, and whose tree holds what is in the index and in no commit. The same state has the same commit, so
-//! that the second one costs nothing. Annotated tags can be no parents; they have refs that all entries share.
+//! that the second one costs nothing. Annotated tags can be no parents; they have refs that all entries share. Like
+//! `refs/stash` they are no deeper than one level below `refs`: git pushes no such ref.
 //!
 //! | | Takes the refs along |
 //! |---|---|
-//! | `push`, `push --all`, `push --tags`, `fetch`, `pull`, `clone` | no |
-//! | `push --mirror`, `clone --mirror` of a repository with entries | yes, as all that is below `refs/` |
-//! | `log --all`, `gitk --all` | show it once, as the oldest of all; not with `--exclude='refs/toolgate/*'` before |
+//! | `push`, `--all`, `--tags`, `--mirror`, `fetch`, `pull`, `clone` | no |
+//! | `clone --mirror` of a repository with entries | yes, as `refs/stash` |
+//! | `log --all`, `gitk --all` | show it once, as the oldest of all; not with `--exclude='refs/toolgate-*'` before |
 //!
 //! Afterwards what the call changed is put back, and nothing else: what somebody else has changed since is a conflict.
 
@@ -31,11 +32,14 @@ use crate::error::UndoError;
 use crate::git::{differences, is_id, parts};
 use crate::model::{History, PathBytes, hex};
 
-/// Where our refs are.
-const KEEPS: &str = "refs/toolgate/undo/";
+/// What the names of our refs begin with.
+const KEEPS: &str = "refs/toolgate-undo-";
 
-/// Where the refs of annotated tags are, which all entries share.
-const TAGS: &str = "refs/toolgate/undo/tags/";
+/// Our refs, as a pattern of git's.
+const ALL_KEEPS: &str = "refs/toolgate-undo-*";
+
+/// What the names of those begin with that lead to annotated tags, which all entries share.
+const TAGS: &str = "refs/toolgate-undo-tag-";
 
 /// Most refs of a repository.
 const REFS: usize = 20_000;
@@ -99,7 +103,7 @@ pub fn drop_keep(git: &Git, history: &History, entry_id: &str, until: Instant) -
         return Ok(());
     }
     let repository = Repository::at(git, common, None, until)?;
-    let ours = repository.ask(&["for-each-ref", "--format=%(refname)", KEEPS], vec![])?;
+    let ours = repository.ask(&["for-each-ref", "--format=%(refname)", ALL_KEEPS], vec![])?;
     let ours = String::from_utf8_lossy(&ours).into_owned();
     let name = keep_name(history.git_dir.as_path(), entry_id)?;
     let is_last = !ours.lines().any(|one| one != name && !one.starts_with(TAGS));
@@ -313,8 +317,10 @@ fn worktrees(repository: &Repository) -> Result<Vec<Worktree>, UndoError> {
 /// The commits that only reflogs lead to, without their ancestors.
 fn only_in_reflogs(repository: &Repository) -> Result<Vec<String>, UndoError> {
     let most = format!("--max-count={REFLOG}");
-    let said = repository
-        .ask(&["rev-list", &most, "--parents", "--reflog", "--not", "--exclude=refs/toolgate/*", "--all"], vec![])?;
+    let said = repository.ask(
+        &["rev-list", &most, "--parents", "--reflog", "--not", "--exclude=refs/toolgate-undo-*", "--all"],
+        vec![],
+    )?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let (mut commits, mut ancestors) = (Vec::new(), HashSet::new());
     for line in said.lines() {
@@ -889,7 +895,7 @@ mod tests {
         /// What a person sees of it.
         fn seen(&self) -> Vec<String> {
             let commands: [&[&str]; 5] = [
-                &["for-each-ref", "--exclude=refs/toolgate", "--format=%(refname) %(objectname) %(symref)"],
+                &["for-each-ref", "--exclude=refs/toolgate-*", "--format=%(refname) %(objectname) %(symref)"],
                 &["rev-parse", "HEAD"],
                 &["stash", "list", "--format=%H %gs"],
                 &["ls-files", "-s"],
@@ -906,7 +912,7 @@ mod tests {
         }
 
         fn keeps(&self) -> usize {
-            user(&self.root, &["for-each-ref", KEEPS]).lines().count()
+            user(&self.root, &["for-each-ref", ALL_KEEPS]).lines().count()
         }
     }
 
@@ -1176,7 +1182,8 @@ mod tests {
         assert!(before.iter().all(|(path, content)| between.get(path) == Some(content)));
         let added = between.keys().filter(|path| !before.contains_key(*path));
         let odd: Vec<_> = added
-            .filter(|path| !path.starts_with(folder.join("objects")) && !path.starts_with(folder.join(KEEPS)))
+            .filter(|path| !path.starts_with(folder.join("objects")))
+            .filter(|path| !path.to_string_lossy().contains(KEEPS))
             .collect();
         assert!(odd.is_empty(), "{odd:?}");
         assert_eq!(scratch.keeps(), 4, "the commit, two tags, and a tag of a blob");
@@ -1315,37 +1322,24 @@ mod tests {
         let beside = |name: &str| scratch.root.with_file_name(name);
         user(&beside(""), &["init", "-q", "--bare", "remote"]);
         user(&scratch.root, &["remote", "add", "there", "../remote"]);
-        let has_keep = |folder: &str| !user(&beside(folder), &["for-each-ref", "refs/toolgate"]).is_empty();
+        let has_keep = |folder: &str| !user(&beside(folder), &["for-each-ref", ALL_KEEPS]).is_empty();
         let pushes: [(&[&str], bool); 6] = [
             (&["push", "-q", "there", "main"], false),
             (&["push", "-q", "there", "--all"], false),
             (&["push", "-q", "there", "--tags"], false),
             (&["-c", "push.default=matching", "push", "-q", "there"], false),
             (&["push", "-q", "there", "--follow-tags", "--branches"], false),
-            (&["push", "-q", "--mirror", "there"], true),
+            (&["push", "-q", "--mirror", "there"], false),
         ];
         for (arguments, expected) in pushes {
             let (_, said) = try_user(&scratch.root, arguments);
             assert_eq!(has_keep("remote"), expected, "{arguments:?}: {said}");
         }
-        let clones: [(&str, &[&str], bool); 5] = [
+        let clones: [(&str, &[&str], bool); 4] = [
             ("plain", &["clone", "-q", "repo", "plain"], false),
             ("bare", &["clone", "-q", "--bare", "repo", "bare"], false),
             ("single", &["clone", "-q", "--no-local", "--single-branch", "repo", "single"], false),
             ("mirror", &["clone", "-q", "--mirror", "repo", "mirror"], true),
-            (
-                "hidden",
-                &[
-                    "clone",
-                    "-q",
-                    "--mirror",
-                    "-u",
-                    "git -c transfer.hideRefs=refs/toolgate upload-pack",
-                    "repo",
-                    "hidden",
-                ],
-                false,
-            ),
         ];
         for (folder, arguments, expected) in clones {
             user(&beside(""), arguments);
@@ -1353,7 +1347,7 @@ mod tests {
         }
         user(&beside("plain"), &["fetch", "-q", "--all", "--tags", "--prune"]);
         assert!(!has_keep("plain"));
-        assert!(!user(&scratch.root, &["log", "--oneline", "--exclude=refs/toolgate/*", "--all"]).contains("Toolgate"));
+        assert!(!user(&scratch.root, &["log", "--oneline", "--exclude=refs/toolgate-*", "--all"]).contains("Toolgate"));
         assert!(
             user(&scratch.root, &["log", "--format=%s", "--all"]).lines().last().is_some_and(|last| last != "first")
         );

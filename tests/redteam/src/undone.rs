@@ -87,7 +87,7 @@ fn state(sandbox: &mut Sandbox) -> Result<(Tree, String), Error> {
 
 /// What is asked of git, of both repositories.
 const GIT: &str = "for dir in .git ../git/project.git; do
-    git -c core.fsmonitor=false --git-dir=$dir for-each-ref --format='%(refname) %(objectname)' --exclude=refs/toolgate
+    git -c core.fsmonitor=false --git-dir=$dir for-each-ref --format='%(refname) %(objectname)' --exclude='refs/toolgate-*'
     git -c core.fsmonitor=false --git-dir=$dir symbolic-ref -q HEAD
     git -c core.fsmonitor=false --git-dir=$dir stash list
     git -c core.fsmonitor=false --git-dir=$dir ls-files --stage

@@ -303,16 +303,26 @@ fn the_mirror_agrees() {
     let own: Vec<&str> = scripts::all().iter().map(|script| script.text).collect();
     assert!(own.len() >= 120, "{} hand-written scripts", own.len());
     texts.extend(own.into_iter().map(str::to_owned));
+    // A name that `mktemp` draws is another one in each run.
+    texts.retain(|text| !text.contains("mktemp"));
     let spare = std::sync::Mutex::new(harness);
     let predict = |text: &str| {
         let mut harness = spare.lock().expect("no test thread panics with it");
         let seen = harness.observe(text, &trap::names(text, [])).expect("runs");
         mirror::predict(text, &seen)
     };
-    let outcome = drive::run(&texts, &predict, Options { progress: false, ..Options::default() }).expect("runs");
-    let told = drive::told(&outcome);
-    assert!(outcome.failures.is_empty() && outcome.table.timed_out == 0, "{told}");
-    // Background jobs and races make a run differ now and then.
-    assert!(outcome.table.wrong_scripts * 100 <= outcome.table.scripts, "{told}");
-    assert_eq!(outcome.table.count(Check::Witness).wrong, 0, "{told}");
+    // Background jobs and races make a run differ now and then. A script that did is run again.
+    for _ in 0..4 {
+        let options = Options { progress: false, keep: usize::MAX, ..Options::default() };
+        let outcome = drive::run(&texts, &predict, options).expect("runs");
+        let told = drive::told(&outcome);
+        assert!(outcome.failures.is_empty() && outcome.table.timed_out == 0, "{told}");
+        assert_eq!(outcome.table.count(Check::Witness).wrong, 0, "{told}");
+        let differ: BTreeSet<String> = outcome.mismatches.into_iter().map(|mismatch| mismatch.script).collect();
+        if differ.is_empty() {
+            return;
+        }
+        texts = differ.into_iter().collect();
+    }
+    panic!("these differ each time: {texts:#?}");
 }
