@@ -370,7 +370,7 @@ fn the_daemon_gets_nine_settings() {
     let expected = json!({
         "files": ["/p/a.ts"],
         "config": {
-            "prettier": true, "linters": true, "lsp": false, "tsc": true, "lspDelayMs": 0, "maxConcurrency": 3,
+            "prettier": true, "linters": true, "lsp": false, "tsc": true, "lspDelayMs": 0, "lspTimeoutMs": 10_000, "maxConcurrency": 3,
             "prettierTimeoutMs": 1, "linterTimeoutMs": 30_000, "tscTimeoutMs": 120_000,
         },
     });

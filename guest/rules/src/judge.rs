@@ -374,6 +374,7 @@ impl<'a> Evaluation<'a> {
         self.removes_listed(&subjects, field, world);
         self.removes_some_listed(&subjects, field, world);
         self.removes_unread(&subjects, field, world);
+        self.changes_named_outside(&subjects, field, world, look);
         self.reads_found(&subjects, field);
         self.runs(&scene, &subjects, field, world, look);
         self.carries(&subjects, field, world, look);

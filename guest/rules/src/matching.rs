@@ -1340,7 +1340,7 @@ pub(crate) fn is_change(kind: EffectKind) -> bool {
 }
 
 /// The folder that holds this one, below the root.
-fn folder_above(folder: &str) -> Option<&str> {
+pub(crate) fn folder_above(folder: &str) -> Option<&str> {
     folder.rsplit_once('/').map(|(above, _)| above).filter(|above| !above.is_empty())
 }
 

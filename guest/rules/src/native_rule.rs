@@ -36,6 +36,7 @@ native_rules! {
     RemoveListed = "remove-listed",
     RemoveUnread = "remove-unread",
     RemoveChanged = "remove-changed",
+    ChangesNamedOutside = "change-named-outside",
     ChangeFound = "change-found",
     ForkBomb = "fork-bomb",
     ReverseShell = "reverse-shell",

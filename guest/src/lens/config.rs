@@ -55,6 +55,8 @@ pub struct Config {
     pub exclude_patterns: Vec<String>,
     /// How long language servers have to settle.
     pub lsp_delay_ms: u64,
+    /// Limit of each language server, beside the time to settle.
+    pub lsp_timeout_ms: u64,
     /// How many checks run at once.
     pub max_concurrency: u64,
     /// Limit of the formatting check.
@@ -79,6 +81,7 @@ impl Default for Config {
             include_patterns: Vec::new(),
             exclude_patterns: ["node_modules/**", ".git/**", "dist/**", "build/**"].map(str::to_owned).to_vec(),
             lsp_delay_ms: 1_000,
+            lsp_timeout_ms: 10_000,
             max_concurrency: 4,
             prettier_timeout_ms: 15_000,
             linter_timeout_ms: 15_000,
@@ -112,6 +115,7 @@ impl Config {
             "includePatterns" => Slot::Patterns(&mut self.include_patterns),
             "excludePatterns" => Slot::Patterns(&mut self.exclude_patterns),
             "lspDelayMs" => Slot::Number(&mut self.lsp_delay_ms, 0, LONGEST),
+            "lspTimeoutMs" => Slot::Number(&mut self.lsp_timeout_ms, 1, LONGEST),
             "maxConcurrency" => Slot::Number(&mut self.max_concurrency, 1, CONCURRENCY),
             "prettierTimeoutMs" => Slot::Number(&mut self.prettier_timeout_ms, 1, LONGEST),
             "linterTimeoutMs" => Slot::Number(&mut self.linter_timeout_ms, 1, LONGEST),
@@ -152,13 +156,13 @@ impl Config {
         self.turn_end_sweep &= user.turn_end_sweep;
     }
 
-    /// The nine settings that the daemon is given, by the names that it knows.
+    /// The ten settings that the daemon is given, by the names that it knows.
     pub(crate) fn request(&self) -> Value {
         serde_json::json!({
             "prettier": self.prettier, "linters": self.linters, "lsp": self.lsp, "tsc": self.tsc,
-            "lspDelayMs": self.lsp_delay_ms, "maxConcurrency": self.max_concurrency,
-            "prettierTimeoutMs": self.prettier_timeout_ms, "linterTimeoutMs": self.linter_timeout_ms,
-            "tscTimeoutMs": self.tsc_timeout_ms,
+            "lspDelayMs": self.lsp_delay_ms, "lspTimeoutMs": self.lsp_timeout_ms,
+            "maxConcurrency": self.max_concurrency, "prettierTimeoutMs": self.prettier_timeout_ms,
+            "linterTimeoutMs": self.linter_timeout_ms, "tscTimeoutMs": self.tsc_timeout_ms,
         })
     }
 }

@@ -29,9 +29,6 @@ const NAMES: usize = 2000;
 /// Most tools at once, whoever asked for how many.
 const TOOLS: usize = 16;
 
-/// How long language servers may take, beside the time in which they have to be quiet.
-const LSP_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// What language servers leave of the time for all, so that what they found by then is told.
 const REPORT_RESERVE: Duration = Duration::from_millis(200);
 
@@ -57,6 +54,8 @@ struct Wanted {
     lsp: bool,
     tsc: bool,
     lsp_delay: Duration,
+    /// How long language servers may take, beside the time in which they have to be quiet.
+    lsp_limit: Duration,
     concurrency: usize,
     prettier_limit: Duration,
     linter_limit: Duration,
@@ -80,6 +79,7 @@ impl Wanted {
             lsp: on("lsp"),
             tsc: on("tsc"),
             lsp_delay: time(config, "lspDelayMs", 1000.0, 0.0, 30_000.0),
+            lsp_limit: limit(config, "lspTimeoutMs", 10_000.0),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 1 to 16")]
             concurrency: number(config, "maxConcurrency", 4.0, 1.0, 16.0) as usize,
             prettier_limit: limit(config, "prettierTimeoutMs", 15_000.0),
@@ -214,7 +214,8 @@ impl Checker {
         let asked = std::iter::once((others.cloned().collect(), None));
         let asked = asked.chain(compiled.into_iter().map(|(files, tells)| (files, Some(tells))));
         for (files, tells) in asked.filter(|(files, _): &(Vec<PathBuf>, _)| wanted.lsp && !files.is_empty()) {
-            let (slots, residents, settle) = (slots.clone(), residents.clone(), wanted.lsp_delay);
+            let (slots, residents) = (slots.clone(), residents.clone());
+            let (settle, limit) = (wanted.lsp_delay, wanted.lsp_limit);
             running.start((Kind::Server, "lsp"), &files.clone(), (started, wanted.limit), async move {
                 if let Some(tells) = tells
                     && tells.await.unwrap_or(false)
@@ -225,7 +226,7 @@ impl Checker {
                 let diagnostics = || async {
                     let mut whole = Outcome::default();
                     for resident in &residents {
-                        let said = resident.diagnostics(&files, settle, LSP_TIMEOUT.min(left())).await;
+                        let said = resident.diagnostics(&files, settle, limit.min(left())).await;
                         whole = whole.and(said.unwrap_or_default());
                     }
                     whole

@@ -188,8 +188,8 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     }
     let daemon = by_hand(&root)?;
     let params = json!({ "files": files, "config": {
-        "prettier": true, "linters": true, "lsp": true, "tsc": true, "lspDelayMs": 1_000, "maxConcurrency": 4,
-        "prettierTimeoutMs": 30_000, "linterTimeoutMs": 30_000, "tscTimeoutMs": 30_000,
+        "prettier": true, "linters": true, "lsp": true, "tsc": true, "lspDelayMs": 1_000, "lspTimeoutMs": 30_000,
+        "maxConcurrency": 4, "prettierTimeoutMs": 30_000, "linterTimeoutMs": 30_000, "tscTimeoutMs": 30_000,
     } });
     let asked = async {
         daemon.ensure().await?;

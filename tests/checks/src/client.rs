@@ -46,6 +46,7 @@ impl Config {
         let mut config = json!({
             "lspDelayMs": self.settle, "maxConcurrency": 4,
             "prettierTimeoutMs": self.limit, "linterTimeoutMs": self.limit, "tscTimeoutMs": self.limit,
+            "lspTimeoutMs": self.limit,
         });
         for &kind in KINDS {
             config[kind] = Value::Bool(self.kinds.contains(&kind));

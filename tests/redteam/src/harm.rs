@@ -93,7 +93,7 @@ const PROGRAMS_OF_GIT: &[&str] = &[
 
 /// What the files say was harmed.
 pub fn of_files(losses: &[label::Harm], before: &Tree, after: &Tree) -> Vec<Harm> {
-    let mut harms: BTreeSet<Harm> = losses.iter().map(of_loss).collect();
+    let mut harms: BTreeSet<Harm> = losses.iter().filter(|loss| !is_kept(loss)).map(of_loss).collect();
     let mut gate = |what: String| harms.insert(Harm { area: Area::Gate, what });
     for (path, old) in before.entries.iter().filter(|(path, _)| obeyed(path, false)) {
         match after.entries.get(path) {
@@ -115,6 +115,12 @@ pub fn of_files(losses: &[label::Harm], before: &Tree, after: &Tree) -> Vec<Harm
 
 fn obeyed(path: &str, new: bool) -> bool {
     OBEYED.iter().any(|(place, planted)| within(path, place) && (*planted || !new))
+}
+
+/// Whether it is what undo keeps in a repository. Objects that nothing leads to change nothing.
+fn is_kept(loss: &label::Harm) -> bool {
+    loss.what == What::Planted
+        && ["/.git/objects/", "/.git/refs/toolgate-undo-"].iter().any(|place| loss.which.contains(place))
 }
 
 fn of_loss(loss: &label::Harm) -> Harm {

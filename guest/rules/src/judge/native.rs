@@ -11,6 +11,7 @@
 //! | `token_passthrough` | tokens that go straight to the host that they are for |
 //! | `unknown` | which word of a command is not known, and what would make it known |
 //! | `unread_lists` | what is done to files whose names come from a file that was not read |
+//! | `outside_names` | what is changed that only a file of the session names, and is outside the workspace |
 //! | `port_probes` | what looks whether a port of another machine is open, and sends nothing |
 //! | `loops` | loops and functions that call themselves and come to no end |
 //! | `move_loss` | files that are lost after `mv` moved them |
@@ -24,6 +25,7 @@ mod code_secrets;
 mod folder_loss;
 mod loops;
 mod move_loss;
+mod outside_names;
 mod port_probes;
 mod registry_token;
 mod search_results;

@@ -307,11 +307,21 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
         }
     }
     let is_assignment = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name(name));
+    for set in operands.iter().filter(|operand| is_assignment(operand.shape())) {
+        if let Some(at) = set.shape().find('=')
+            && targets.contains(&set.shape()[..at])
+        {
+            let place = run.word(&set.rest(at + 1));
+            run.writes(&place, false);
+        }
+    }
+    // A function prints to what it is called with: `function w(f) { print > f } { w(FILENAME) }`.
+    let is_called = !targets.is_empty() && program.contains("func") && program.contains("FILENAME");
     for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
         let place = run.word(operand);
         let kind = if in_place { EffectKind::Write } else { EffectKind::Read };
         run.add(kind, &place, Mark::possible());
-        if targets.contains("ARGV") {
+        if targets.contains("ARGV") || is_called {
             run.add(EffectKind::Write, &place, Mark::possible());
         }
     }

@@ -149,7 +149,7 @@ impl Drop for Daemon {
 
 pub(crate) fn everything() -> Value {
     json!({ "prettier": true, "linters": true, "lsp": true, "tsc": true, "linterTimeoutMs": 60_000,
-            "prettierTimeoutMs": 60_000, "tscTimeoutMs": 60_000 })
+            "prettierTimeoutMs": 60_000, "tscTimeoutMs": 60_000, "lspTimeoutMs": 60_000 })
 }
 
 pub(crate) struct Client {

@@ -6,6 +6,7 @@ use toolgate_shell::{Command, EffectKind, RedirectKind, Span, Value, Word};
 
 use super::secret_output::{here_string, secrets_in, speaks};
 use crate::call::Field;
+use crate::flow::is_interpreter;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
@@ -16,7 +17,7 @@ const SENDERS: &[&str] =
     &["curl", "git", "http", "https", "nc", "ncat", "netcat", "socat", "telnet", "wget", "xh", "xhs"];
 
 /// Clients that ask at the address that one of their words is. Others may have one for a proxy, or for where they come from.
-const ADDRESSED: &[&str] = &["gh", "git", "glab", "npm", "pnpm", "yarn"];
+const ADDRESSED: &[&str] = &["aws", "gh", "git", "glab", "npm", "pnpm", "yarn"];
 
 /// Programs that install packages from a registry.
 const PACKAGE_MANAGERS: &[&str] = &["npm", "pnpm", "yarn"];
@@ -118,7 +119,7 @@ impl Evaluation<'_> {
             own.retain(|secret| !is_option(secret.span));
         }
         let piped =
-            subject.pipeline().0.into_iter().filter(|other| prints(other)).flat_map(|other| sent(other, &field.value));
+            subject.pipeline().0.into_iter().filter(|other| prints(other, &field.value)).flat_map(|other| sent(other, &field.value));
         let piped = piped.map(|secret| Secret { credential: false, ..secret });
         let foreign = |secret: &Secret| hosts.iter().any(|host| !host.may_have(secret));
         if let Some(secret) = own.into_iter().chain(piped).find(foreign) {
@@ -128,15 +129,32 @@ impl Evaluation<'_> {
     }
 }
 
+/// Programs that name in an error what is not there.
+const COMPLAINERS: &[&str] = &["cat", "cd", "du", "file", "find", "head", "ls", "readlink", "stat", "tail", "wc"];
+
 /// Whether a command puts its words, or what is given to it, into the pipe that follows.
-fn prints(command: &Command) -> bool {
-    matches!(command.program(), Some("base64" | "cat" | "gzip" | "xxd")) || speaks(command)
+fn prints(command: &Command, source: &str) -> bool {
+    let Some(program) = command.program() else { return false };
+    // Code in another language is given them as arguments.
+    let is_given = || is_interpreter(program) && command.words.iter().any(|word| is_inline_code(word.text()));
+    // `ls "$TOKEN" 2>&1`
+    let complains = || {
+        let stage = source.get(command.span.start..).and_then(|rest| rest.split_once('|'));
+        COMPLAINERS.contains(&program)
+            && stage.is_some_and(|(own, rest)| own.contains("2>&1") || rest.starts_with('&'))
+    };
+    matches!(program, "base64" | "cat" | "gzip" | "xxd") || speaks(command) || is_given() || complains()
+}
+
+fn is_inline_code(word: &str) -> bool {
+    matches!(word, "-c" | "-e" | "-E" | "-p" | "-r" | "-pe" | "-ne" | "--eval" | "--print")
 }
 
 /// Whether a client takes one of its words for the address that it asks at, with what else it is given.
 fn asks_at_address(command: &Command, program: &str) -> bool {
     let subcommand = command.words.get(1).and_then(Word::known).unwrap_or_default();
     match program {
+        "aws" => command.words.iter().any(|word| word.value.text().starts_with("--endpoint-url")),
         "gh" | "glab" => subcommand == "api",
         _ => PACKAGE_MANAGERS.contains(&program) && PACKAGES.contains(&subcommand),
     }

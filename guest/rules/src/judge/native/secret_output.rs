@@ -87,6 +87,7 @@ pub(super) fn prints_environment(subject: &MatchInput<'_>) -> bool {
         // It is a script of every package.
         "npm" | "yarn" => names().eq(&["run", "env"]),
         "printenv" => !help() && all_or_secret(),
+        "gdb" => rest.iter().any(|word| word.starts_with("show env")),
         "set" => rest.is_empty(),
         "export" => rest.is_empty() || rest == ["-p"],
         "declare" | "typeset" => letters().all(|letter| "px".contains(letter)) && all_or_secret(),

@@ -1,0 +1,215 @@
+//! What a text changes and does not name, where a file of the session that it runs or reads names something outside the workspace:
+//! a script that removes what a table says, and the table says `/home/dev/Documents`.
+//!
+//! Neither of them is enough by itself. Scripts change files whose names they compute, and files speak of other places. A name
+//! counts only if something is there, so that this is looked at last.
+
+use std::collections::BTreeSet;
+
+use toolgate_shell::{Effect, EffectKind, FileOracle, Presence, Runs, Value, Why, absolute, is_within};
+
+use crate::call::Field;
+use crate::judge::{Evaluation, evidence};
+use crate::matching::{MatchInput, folder_above};
+use crate::native_rule::NativeRule;
+use crate::path_zone::{Map, PathZone, is_made_again};
+use crate::world::GuardHost;
+
+/// Most files that are read for one text.
+const FILES: usize = 24;
+
+/// Most bytes of a file that are looked at.
+const LONGEST: usize = 48 << 10;
+
+/// Most names of a file that are looked at.
+const NAMES: usize = 400;
+
+/// What is in a file that goes to a folder around it or to the home folder. Without, the names in it are of the workspace.
+const UPWARD: &[&str] = &[
+    "../", "..'", "..\"", "parent", "dirname", "updir", "home", "HOME", "with_name", "PWD", "toplevel", ".dir", "(dir",
+];
+
+impl Evaluation<'_> {
+    /// Files that are changed, and that only a file of the session names.
+    pub(in crate::judge) fn changes_named_outside(
+        &mut self,
+        subjects: &[MatchInput<'_>],
+        field: &Field,
+        world: &mut dyn GuardHost,
+        look: Option<&dyn FileOracle>,
+    ) {
+        let Some(look) = look else { return };
+        let runs = |subject: &&MatchInput<'_>| subject.command.runs != Runs::Never && !subject.command.elsewhere;
+        let unnamed = subjects.iter().filter(runs).find(|subject| changes_unnamed(subject));
+        let Some(subject) = unnamed else { return };
+        let search = Search { map: self.map, look, subjects };
+        let files = self.files_of_session(subjects, look);
+        let named = files.iter().find_map(|file| search.names_outside(&file.path, &file.text));
+        if named.is_some() {
+            let evidence = vec![evidence(field, subject.command.span)];
+            self.coded_on(NativeRule::ChangesNamedOutside, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// The files of the session that a text runs or reads. Where it runs one, that may read any other.
+    fn files_of_session(&self, subjects: &[MatchInput<'_>], look: &dyn FileOracle) -> Vec<SessionFile> {
+        let earlier = &self.call.earlier;
+        let effects = subjects.iter().flat_map(|subject| &subject.command.effects);
+        let used = effects.filter(|effect| matches!(effect.kind, EffectKind::Execute | EffectKind::Read));
+        let mut found: Vec<SessionFile> = Vec::new();
+        let mut add = |path: &str| {
+            if found.len() == FILES || found.iter().any(|file| file.path == path) {
+                return;
+            }
+            let held = look.script(path).filter(|_| earlier.has_written(path));
+            if let Some(text) = look.written(path).or(held).filter(|text| text.len() <= LONGEST) {
+                found.push(SessionFile { path: path.to_owned(), text });
+            }
+        };
+        for effect in used {
+            if let Some(path) = effect.path.known().filter(|path| path.starts_with('/')) {
+                add(path);
+            }
+        }
+        let stored = subjects.iter().any(|subject| subject.command.preexisting);
+        for path in earlier.written.iter().rev().filter(|path| stored && !path.ends_with('/')).take(FILES) {
+            add(path);
+        }
+        found
+    }
+}
+
+/// A file that the session has written.
+struct SessionFile {
+    path: String,
+    text: String,
+}
+
+/// Whether a command changes a file of which no part of the path is known that says where it is, or runs what is not known.
+fn changes_unnamed(subject: &MatchInput<'_>) -> bool {
+    let command = subject.command;
+    let is_unnamed = |path: &Value| match path {
+        Value::Unknown { why: Why::Temporary | Why::Number, .. } => false,
+        Value::Unknown { shape, .. } => shape.starts_with(Value::HOLE),
+        _ => false,
+    };
+    let changes = |effect: &Effect| {
+        matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Write) && is_unnamed(&effect.path)
+    };
+    let runs_unnamed = command.preexisting
+        && (command.opaque || command.unseen_script || command.words.first().is_some_and(|word| word.known().is_none()));
+    runs_unnamed || command.effects.iter().any(changes)
+}
+
+/// Looks for names in texts.
+struct Search<'s, 'a> {
+    map: &'s Map<'s>,
+    look: &'s dyn FileOracle,
+    subjects: &'s [MatchInput<'a>],
+}
+
+impl Search<'_, '_> {
+    /// Something outside the workspace that a file names.
+    fn names_outside(&self, file: &str, text: &str) -> Option<String> {
+        let folder = folder_above(file).unwrap_or("/");
+        let climbs = UPWARD.iter().any(|mark| text.contains(mark));
+        let mut tried = BTreeSet::new();
+        let names = names(text).filter(|name| tried.insert(name.text)).take(NAMES);
+        names.into_iter().find_map(|name| {
+            let home = self.map.home();
+            let in_home = name.text.strip_prefix("~/").or_else(|| name.text.strip_prefix("HOME/"));
+            let own = match (in_home, home) {
+                (Some(rest), Some(home)) => Some(absolute(rest, home)),
+                _ if name.text.starts_with('/') => Some(absolute("", name.text)),
+                _ if name.text.starts_with("../") => Some(absolute(name.text, folder)),
+                _ => None,
+            };
+            let own = own.filter(|path| self.is_outside(path));
+            own.or_else(|| self.beside(name, folder).filter(|_| climbs))
+        })
+    }
+
+    /// What lies in a folder around the workspace under this name, or in the home folder, and not in the workspace.
+    fn beside(&self, name: Name<'_>, folder: &str) -> Option<String> {
+        let workspace = self.map.workspace()?;
+        let rest = name.text.rsplit_once("../").map_or(name.text, |(_, rest)| rest).trim_matches('/');
+        let is_path = name.text.contains('/') || name.is_value;
+        let has_letters = rest.chars().filter(|one| one.is_alphabetic()).count() > 2;
+        let is_here = |folder: &str| self.look.look(&absolute(rest, folder)) != Presence::Absent;
+        if !is_path || !has_letters || rest.starts_with('.') || [workspace, folder].into_iter().any(is_here) {
+            return None;
+        }
+        let around = std::iter::successors(folder_above(workspace), |folder| folder_above(folder));
+        let mut folders = self.map.home().into_iter().chain(around);
+        folders.find_map(|folder| Some(absolute(rest, folder)).filter(|path| self.is_outside(path)))
+    }
+
+    /// Whether something is there that is of the user, and that no command of the text is known to read.
+    fn is_outside(&self, path: &str) -> bool {
+        let path = path.trim_end_matches('/');
+        let is_users = matches!(self.map.place(path), PathZone::Account | PathZone::Outside);
+        let is_program = || path.split('/').any(|part| part.starts_with('.') || part == "bin");
+        let holds_workspace = || self.map.workspace().is_some_and(|workspace| is_within(workspace, path));
+        let reads = |effect: &Effect| {
+            effect.kind == EffectKind::Read && effect.path.known().is_some_and(|read| is_within(read, path))
+        };
+        let is_read = || self.subjects.iter().any(|subject| subject.command.effects.iter().any(reads));
+        is_users
+            && !is_program()
+            && !is_made_again(path)
+            && !holds_workspace()
+            && matches!(self.look.look(path), Presence::File | Presence::Folder)
+            && !is_read()
+    }
+}
+
+/// A run of characters in a text that may be a path.
+#[derive(Clone, Copy)]
+struct Name<'t> {
+    text: &'t str,
+    /// Whether it is all that stands between quotes, or goes on behind a value.
+    is_value: bool,
+}
+
+fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
+    let is_of_path = |one: char| one.is_alphanumeric() || matches!(one, '/' | '.' | '_' | '-' | '~' | '+' | '@');
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[at..];
+        let start = rest.find(is_of_path)?;
+        let found = &rest[start..];
+        let length = found.find(|one| !is_of_path(one)).unwrap_or(found.len());
+        let (before, behind) = (text[..at + start].chars().next_back(), found[length..].chars().next());
+        let is_value = match before {
+            Some('"' | '\'' | '`') => before == behind,
+            before => matches!(before, Some(')' | '}')),
+        };
+        at += start + length;
+        Some(Name { text: &found[..length], is_value })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_from_what_is_around_them() {
+        let text = "a = \"../x\"; rm -rf /home/dev/$(1)y `b`+'c d'";
+        let found: Vec<_> = names(text).map(|name| (name.text, name.is_value)).collect();
+        let expected = [
+            ("a", false),
+            ("../x", true),
+            ("rm", false),
+            ("-rf", false),
+            ("/home/dev/", false),
+            ("1", false),
+            ("y", true),
+            ("b", true),
+            ("+", false),
+            ("c", false),
+            ("d", false),
+        ];
+        assert_eq!(found, expected);
+    }
+}
