@@ -43,8 +43,25 @@ const PASSED_ON: &[&str] =
     &["env=", "env =", "env:", "**", "import", "keys(", " not in", " in", "=== undefined", "from"];
 
 /// Calls that print, in the languages that are common.
-const PRINTS: &[&str] =
-    &["print", "console.", "stdout.write", "puts", "echo ", "p ENV", "pp ENV", "var_dump", "dump(", "say "];
+const PRINTS: &[&str] = &[
+    "print",
+    "console.",
+    "stdout.write",
+    "puts",
+    "echo ",
+    "p ENV",
+    "pp ENV",
+    "var_dump",
+    "dump(",
+    "say ",
+    "die $ENV",
+    "die($ENV",
+    "die \"$ENV",
+    "warn $ENV",
+    "warn \"$ENV",
+    "sys.exit(os.environ",
+    "exit(os.environ",
+];
 
 /// Accesses of code to the environment.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use toolgate_shell::{Effect, EffectKind, FileOracle, Presence, Runs, Value, Why, absolute, is_within};
+use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Runs, Value, Why, Word, absolute, is_within};
 
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
@@ -26,7 +26,19 @@ const NAMES: usize = 400;
 
 /// What is in a file that goes to a folder around it or to the home folder. Without, the names in it are of the workspace.
 const UPWARD: &[&str] = &[
-    "../", "..'", "..\"", "parent", "dirname", "updir", "home", "HOME", "with_name", "PWD", "toplevel", ".dir", "(dir",
+    "../",
+    "..'",
+    "..\"",
+    "parent",
+    "dirname",
+    "updir",
+    "home",
+    "HOME",
+    "with_name",
+    "PWD",
+    "toplevel",
+    ".dir",
+    "(dir",
 ];
 
 impl Evaluation<'_> {
@@ -45,10 +57,29 @@ impl Evaluation<'_> {
         let search = Search { map: self.map, look, subjects };
         let files = self.files_of_session(subjects, look);
         let named = files.iter().find_map(|file| search.names_outside(&file.path, &file.text));
-        if named.is_some() {
+        if named.is_some() || self.is_given_outside(subjects, subject, &search) {
             let evidence = vec![evidence(field, subject.command.span)];
             self.coded_on(NativeRule::ChangesNamedOutside, subject, &field.value, world, evidence);
         }
+    }
+
+    /// Whether a script of the session removes what it does not name, and is given something outside the workspace.
+    fn is_given_outside(&self, subjects: &[MatchInput<'_>], subject: &MatchInput<'_>, search: &Search<'_, '_>) -> bool {
+        let takes_away = |effect: &Effect| matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
+        let earlier = &self.call.earlier;
+        let runs_own = |outer: &&MatchInput<'_>| {
+            let mut run = outer.command.effects.iter().filter(|effect| effect.kind == EffectKind::Execute);
+            subject.command.span.is_inside(outer.command.span)
+                && run.any(|effect| effect.path.known().is_some_and(|path| earlier.has_written(path)))
+        };
+        let is_named = |outer: &MatchInput<'_>| {
+            let cwd = outer.command.cwd.as_deref().unwrap_or("/");
+            let words = outer.command.words.iter().skip(1).filter_map(Word::known);
+            let values = words.map(|word| word.rsplit_once('=').map_or(word, |(_, value)| value));
+            values.filter(|word| word.contains('/')).any(|word| search.is_outside(&absolute(word, cwd)))
+        };
+        let takes_any = || subject.command.preexisting && subject.command.effects.iter().any(takes_away);
+        (runs_unnamed(subject.command) || takes_any()) && subjects.iter().filter(runs_own).any(is_named)
     }
 
     /// The files of the session that a text runs or reads. Where it runs one, that may read any other.
@@ -96,9 +127,13 @@ fn changes_unnamed(subject: &MatchInput<'_>) -> bool {
     let changes = |effect: &Effect| {
         matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Write) && is_unnamed(&effect.path)
     };
-    let runs_unnamed = command.preexisting
-        && (command.opaque || command.unseen_script || command.words.first().is_some_and(|word| word.known().is_none()));
-    runs_unnamed || command.effects.iter().any(changes)
+    runs_unnamed(command) || command.effects.iter().any(changes)
+}
+
+/// Whether a command of a script runs what is not known.
+fn runs_unnamed(command: &Command) -> bool {
+    let is_unknown = || command.words.first().is_some_and(|word| word.known().is_none());
+    command.preexisting && (command.opaque || command.unseen_script || is_unknown())
 }
 
 /// Looks for names in texts.

@@ -118,8 +118,12 @@ impl Evaluation<'_> {
             let is_option = |span| words().any(|word| word.span == span && word.text().starts_with('-'));
             own.retain(|secret| !is_option(secret.span));
         }
-        let piped =
-            subject.pipeline().0.into_iter().filter(|other| prints(other, &field.value)).flat_map(|other| sent(other, &field.value));
+        let piped = subject
+            .pipeline()
+            .0
+            .into_iter()
+            .filter(|other| prints(other, &field.value))
+            .flat_map(|other| sent(other, &field.value));
         let piped = piped.map(|secret| Secret { credential: false, ..secret });
         let foreign = |secret: &Secret| hosts.iter().any(|host| !host.may_have(secret));
         if let Some(secret) = own.into_iter().chain(piped).find(foreign) {
@@ -140,8 +144,7 @@ fn prints(command: &Command, source: &str) -> bool {
     // `ls "$TOKEN" 2>&1`
     let complains = || {
         let stage = source.get(command.span.start..).and_then(|rest| rest.split_once('|'));
-        COMPLAINERS.contains(&program)
-            && stage.is_some_and(|(own, rest)| own.contains("2>&1") || rest.starts_with('&'))
+        COMPLAINERS.contains(&program) && stage.is_some_and(|(own, rest)| own.contains("2>&1") || rest.starts_with('&'))
     };
     matches!(program, "base64" | "cat" | "gzip" | "xxd") || speaks(command) || is_given() || complains()
 }

@@ -14,9 +14,12 @@ use crate::world::GuardHost;
 
 /// Programs that print lines or parts of the files that they are given.
 const READERS: &[&str] = &[
-    "awk", "cat", "cut", "egrep", "fgrep", "gawk", "grep", "head", "jq", "mawk", "perl", "sed", "sort", "tac", "tail",
-    "tr", "uniq", "yq",
+    "awk", "cat", "cut", "egrep", "fgrep", "gawk", "grep", "head", "jq", "mawk", "perl", "sed", "sort", "sqlite3",
+    "tac", "tail", "tr", "uniq", "xmllint", "yq", "zcat",
 ];
+
+/// Those that make the lines out of a text that does not look like them.
+const DECODERS: &[&str] = &["base32", "base64", "basenc", "xxd"];
 
 /// Options by which grep prints names of files.
 const LISTING: &[&str] = &["--files-with-matches", "--files-without-match", "--recursive"];
@@ -33,10 +36,12 @@ impl Evaluation<'_> {
         world: &mut dyn GuardHost,
     ) {
         let runs = |subject: &&MatchInput<'_>| subject.command.runs != Runs::Never && !subject.command.preexisting;
+        // Nobody codes the names of files that are only moved.
+        let decodes = subjects.iter().any(|one| one.command.program().is_some_and(|name| DECODERS.contains(&name)));
         for subject in subjects.iter().filter(runs) {
             let hit = subject.command.effects.iter().zip(subject.places()).find_map(|(effect, place)| {
                 let unnamed = matches!(place, PathZone::Found | PathZone::Unknown);
-                if !unnamed || !loses(subject.command, effect) {
+                if !unnamed || !loses(subject.command, effect) && !(decodes && is_whole_move(effect)) {
                     return None;
                 }
                 unread_list(subjects, subject, effect, &field.value).map(|list| [effect.span, list])
@@ -49,15 +54,22 @@ impl Evaluation<'_> {
     }
 }
 
+/// Whether an effect moves a file that nothing is known of.
+fn is_whole_move(effect: &Effect) -> bool {
+    effect.kind == EffectKind::Move && !effect.alternative && is_unnamed(effect)
+}
+
+fn is_unnamed(effect: &Effect) -> bool {
+    matches!(&effect.path, Value::Unknown { shape, .. } if shape.trim_matches(['/', Value::HOLE]).is_empty())
+}
+
 /// Whether an effect takes away what is in a file that nothing is known of.
 fn loses(command: &Command, effect: &Effect) -> bool {
-    let unnamed =
-        matches!(&effect.path, Value::Unknown { shape, .. } if shape.trim_matches(['/', Value::HOLE]).is_empty());
     let empties = || {
         let removes = command.program().is_some_and(|name| REMOVERS.contains(&name));
         removes || command.redirects.iter().any(|redirect| redirect.target.span == effect.span)
     };
-    unnamed
+    is_unnamed(effect)
         && !effect.alternative
         && (effect.kind == EffectKind::Delete || effect.kind == EffectKind::Write && empties())
 }
@@ -191,7 +203,7 @@ fn reads_file(subjects: &[MatchInput<'_>], command: &Command) -> Option<Span> {
     if command.words.is_empty() {
         return read_by(subjects, command);
     }
-    let program = command.program().filter(|name| READERS.contains(name))?;
+    let program = command.program().filter(|name| READERS.contains(name) || DECODERS.contains(name))?;
     let lists = |word: &Word| {
         let text = word.value.text();
         let short = text.starts_with('-') && !text.starts_with("--") && text.contains(['l', 'L', 'r', 'R']);
@@ -203,7 +215,9 @@ fn reads_file(subjects: &[MatchInput<'_>], command: &Command) -> Option<Span> {
     if let Some(read) = read_by(subjects, command) {
         return Some(read);
     }
-    let reads = |effect: &&Effect| effect.kind == EffectKind::Read && !effect.recursive && !effect.folder;
+    // What may change a database reads it as well.
+    let kinds = [EffectKind::Read, if program == "sqlite3" { EffectKind::Write } else { EffectKind::Read }];
+    let reads = |effect: &&Effect| kinds.contains(&effect.kind) && !effect.recursive && !effect.folder;
     let read = command.effects.iter().find(reads)?;
     (!is_listed_here(subjects, command, read.span)).then_some(read.span)
 }
