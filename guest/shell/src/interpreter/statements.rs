@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::state::ShellState;
+use super::state::{Input, ShellState};
 use crate::abstract_value::Text;
 use crate::command::{Command, RedirectKind};
 use crate::facts::FileOracle as _;
@@ -42,14 +42,18 @@ impl Interpreter<'_> {
         let perhaps =
             read.operands.iter().filter(|operand| operand.perhaps_value && is_file_of_statements(operand.word.text()));
         names.extend(perhaps.map(|operand| operand.word.text().to_owned()));
+        let mut found: Vec<Rc<Text>> = Vec::new();
         if let Some(input) = &command.input {
             included(&input.text, &mut names);
+        } else if let Input::Stored(text) = &before.input {
+            // `cat FILE | sqlite3 DB`
+            included(&text.text, &mut names);
+            found.push(Rc::clone(text));
         } else {
             let reads = |kind: RedirectKind| matches!(kind, RedirectKind::Read | RedirectKind::ReadWrite);
             let targets = command.redirects.iter().filter(|one| reads(one.kind) && one.fd.unwrap_or(0) == 0);
             names.extend(targets.filter_map(|redirect| redirect.target.known()).map(str::to_owned));
         }
-        let mut found: Vec<Rc<Text>> = Vec::new();
         let mut at = 0;
         while let Some(name) = names.get(at).filter(|_| at < MOST) {
             if let Some(text) = self.file_of(name, command, before) {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Runs, Value, Why, Word, absolute, is_within};
 
+use super::search_results::is_listing;
 use crate::call::Field;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::{MatchInput, folder_above};
@@ -179,14 +180,15 @@ impl Search<'_, '_> {
         folders.find_map(|folder| Some(absolute(rest, folder)).filter(|path| self.is_outside(path)))
     }
 
-    /// Whether something is there that is of the user, and that no command of the text is known to read.
+    /// Whether something is there that is of the user, and is no file that a command of the text is known to read.
     fn is_outside(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         let is_users = matches!(self.map.place(path), PathZone::Account | PathZone::Outside);
         let is_program = || path.split('/').any(|part| part.starts_with('.') || part == "bin");
         let holds_workspace = || self.map.workspace().is_some_and(|workspace| is_within(workspace, path));
         let reads = |effect: &Effect| {
-            effect.kind == EffectKind::Read && effect.path.known().is_some_and(|read| is_within(read, path))
+            let is_of_file = effect.kind == EffectKind::Read && !is_listing(effect);
+            is_of_file && effect.path.known().is_some_and(|read| is_within(read, path))
         };
         let is_read = || self.subjects.iter().any(|subject| subject.command.effects.iter().any(reads));
         is_users

@@ -222,6 +222,6 @@ pub(super) fn printed_by<'s, 'a>(
 }
 
 /// Whether a script reads the names in a folder.
-fn is_listing(effect: &Effect) -> bool {
+pub(super) fn is_listing(effect: &Effect) -> bool {
     effect.kind == EffectKind::Read && effect.folder
 }

@@ -223,6 +223,9 @@ impl Interpreter<'_> {
 
     pub(super) fn mapfile(&mut self, builtin: &str, arguments: &[Word], state: &mut ShellState) -> Status {
         for (_, text) in texts_of_options(arguments, "dnOsucC").into_iter().filter(|(letter, _)| *letter == 'C') {
+            // It is given the number of the line and the line.
+            let given = text.known().map(|known| format!("{known} \"$RANDOM\" \"$(cat)\""));
+            let text = given.map_or(text.clone(), |given| Word::new(given, text.span));
             self.perhaps(builtin, &text, state);
         }
         if self.fills(arguments, state) {
