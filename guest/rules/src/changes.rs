@@ -198,12 +198,19 @@ fn is_plain(call: &Call, scripts: &[Option<&Script>; 2]) -> bool {
     let mut scripts = scripts.iter().flatten().peekable();
     let is_alone = scripts.peek().is_some()
         && scripts.all(|script| script.commands.len() == 1 && is_plain_command(call, &script.commands[0]));
-    is_alone && call.command.as_ref().is_some_and(|text| !text.value.trim().contains(is_of_syntax))
+    is_alone && call.command.as_ref().is_some_and(|text| is_without_syntax(text.value.trim()))
+}
+
+/// Whether a text has nothing in it but words, quotes and globs, in zsh as well: there `=rm` is where that program lies, and `^` and
+/// `~` leave names out of a glob.
+fn is_without_syntax(text: &str) -> bool {
+    let of_zsh = |word: &str| word.starts_with('=') || word.trim_start_matches('~').contains('~');
+    !text.contains(is_of_syntax) && !text.split_whitespace().any(of_zsh)
 }
 
 /// Whether a character may begin something in a shell text beside words and quotes.
 fn is_of_syntax(character: char) -> bool {
-    matches!(character, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '$' | '`' | '\\' | '!' | '#')
+    matches!(character, ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}' | '$' | '`' | '\\' | '!' | '#' | '^')
         || character.is_control()
 }
 

@@ -110,8 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let store = store.ok_or_else(|| nothing(arguments))?;
     let only = arguments.files.iter().map(|file| absolute(file, &cwd)).collect::<Vec<_>>();
-    let ids = chosen(&store, arguments, folder.as_deref(), &only)?;
-    let mut plan = calls.plan(&Request { ids: ids.clone(), only, force: arguments.force }).map_err(failed)?;
+    let (ids, mut plan) = planned(&calls, &store, arguments, folder.as_deref(), &only)?;
     if arguments.dry_run {
         return if arguments.json { plan_json(&ids, &plan) } else { preview(&plan) };
     }
@@ -125,6 +124,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         told_json(&ids, &undone, &conflicts, &left_out)
     } else {
         told(&undone, &repositories, &conflicts, &left_out)
+    }
+}
+
+/// The calls that are to be undone, and what that does. The newest one may have been answered with no, and has changed nothing then:
+/// the one before it is meant.
+fn planned(
+    calls: &Calls,
+    store: &Store,
+    arguments: &Arguments,
+    folder: Option<&Path>,
+    only: &[PathBuf],
+) -> Result<(Vec<String>, Plan), Failure> {
+    let plan = |ids: &[String]| {
+        calls.plan(&Request { ids: ids.to_vec(), only: only.to_vec(), force: arguments.force }).map_err(failed)
+    };
+    let ids = chosen(store, arguments, folder, only, true)?;
+    let first = plan(&ids)?;
+    let is_one = arguments.ids.is_empty() && !arguments.turn && !arguments.session;
+    let has_ended = |id: &String| store.after(id).is_ok_and(|after| after.is_some());
+    if !is_one || !first.is_empty() || !first.conflicts.is_empty() || ids.iter().all(has_ended) {
+        return Ok((ids, first));
+    }
+    match chosen(store, arguments, folder, only, false) {
+        Ok(ids) => plan(&ids).map(|plan| (ids, plan)),
+        Err(_) => Ok((ids, first)),
     }
 }
 
@@ -208,12 +232,13 @@ fn listed(store: &Store, folder: Option<&Path>) -> Result<Vec<Listed>, Failure> 
     Ok(all.filter(|one| one.is_in(folder)).take(LISTED).collect())
 }
 
-/// The ids of the calls that are to be undone.
+/// The ids of the calls that are to be undone; of those whose end is not known only the newest call may be, if `with_open` is true.
 fn chosen(
     store: &Store,
     arguments: &Arguments,
     folder: Option<&Path>,
     files: &[PathBuf],
+    with_open: bool,
 ) -> Result<Vec<String>, Failure> {
     if !arguments.ids.is_empty() {
         let found = arguments.ids.iter().map(|id| store.find(id)).collect::<Result<_, _>>();
@@ -222,7 +247,7 @@ fn chosen(
     let ids = store.ids().map_err(failed)?;
     let all = ids.iter().filter_map(|id| Listed::read(store, id)).filter(|one| one.is_in(folder) && one.is_open());
     // What was asked about and followed by another call did not run, or its end would have been reported.
-    let mut open = all.enumerate().filter(|(at, one)| *at == 0 || one.after.is_some()).map(|(_, one)| one);
+    let mut open = all.enumerate().filter(|(at, one)| *at == 0 && with_open || one.after.is_some()).map(|(_, one)| one);
     let last = open.find(|one| one.changed(files)).ok_or_else(|| nothing(arguments))?;
     if !arguments.turn && !arguments.session {
         return Ok(vec![last.entry.id]);

@@ -122,6 +122,9 @@ impl Calls {
                     if beside.has_submodules {
                         touched.leave_out(Some(&root), "submodules, which git changes as well here".to_owned());
                     }
+                    if beside.has_sequence {
+                        touched.leave_out(Some(&root), "the steps of a rebase, of picks or of a bisection".to_owned());
+                    }
                     workspaces.push(beside);
                 }
                 // What is not known of it may be changed as well.
@@ -322,7 +325,24 @@ struct Beside {
     removable: Vec<PathBuf>,
     /// Whether git commands change submodules as well.
     has_submodules: bool,
+    /// Whether a rebase, a series of picks or a bisection has begun, which git commands may end.
+    has_sequence: bool,
 }
+
+/// What git keeps of a merge, a pick or a revert that is not committed: a reset forgets it.
+const UNDER_WAY: &[&str] = &[
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_RR",
+    "AUTO_MERGE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "SQUASH_MSG",
+];
+
+/// What it keeps of several steps.
+const SEQUENCES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG"];
 
 /// What git commands of a call do to a worktree.
 #[derive(Clone, Copy)]
@@ -345,7 +365,7 @@ impl Beside {
         let GitWork { overwrites, cleans } = work;
         let theirs = UserRepository::of(&git, &root, until)?;
         let (mut unseen, mut staged, mut removable) = (Vec::new(), Vec::new(), Vec::new());
-        let mut has_submodules = false;
+        let (mut has_submodules, mut has_sequence) = (false, false);
         if let Some(UserRepository { repository, head }) = &theirs {
             let ask = |arguments: &[&str]| repository.ask_in(&root, arguments, Vec::new());
             let last = head.as_deref().unwrap_or(repository.empty_tree());
@@ -365,6 +385,12 @@ impl Beside {
             });
             has_submodules =
                 overwrites && repository.configures("submodule.recurse") && root.join(".gitmodules").exists();
+            let of_git = |name: &&str| repository.git_dir.join(name);
+            let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
+            has_sequence = overwrites && SEQUENCES.iter().any(|name| is_there(of_git(&name)));
+            if overwrites && UNDER_WAY.iter().any(|name| is_there(of_git(&name))) {
+                unseen.extend(UNDER_WAY.iter().map(|name| of_git(&name)));
+            }
             let path = |name: &[u8]| root.join(OsStr::from_bytes(name));
             unseen.extend(git::parts(&ignored?).map(path));
             let differ = differ?;
@@ -380,7 +406,7 @@ impl Beside {
             removable.extend(found);
             removable.extend(git::parts(&new?).filter(|name| name.ends_with(b"/")).map(path));
         }
-        Ok(Beside { git, root, theirs, unseen, staged, removable, has_submodules })
+        Ok(Beside { git, root, theirs, unseen, staged, removable, has_submodules, has_sequence })
     }
 }
 
@@ -478,7 +504,10 @@ impl Places {
             let root = worktree_of(folder).or_else(own).filter(|root| root.is_absolute());
             match root {
                 Some(root) => {
-                    let why = format!("files that git ignores, and what {} changes elsewhere", one.program);
+                    let why = format!(
+                        "files that git ignores, branches, tags and the index, and what {} changes elsewhere",
+                        one.program
+                    );
                     touched.leave_out(Some(&root), why);
                     touched.workspace(root);
                 }
@@ -565,11 +594,30 @@ impl Pending {
 
     /// The files whose content would be copied: of each has to be asked whether the rules keep it from being read.
     pub fn paths(&self) -> Vec<String> {
+        let all = self.contents();
+        let names = self.other_names(&all).into_iter().map(|(_, name)| name);
+        all.iter().cloned().chain(names).map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    /// How these files are called as well, by way of links, each with its place among them.
+    fn other_names(&self, files: &[PathBuf]) -> Vec<(usize, PathBuf)> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = home.and_then(|home| files::alias(&home.canonicalize().ok()?, &home));
+        let aliases: Vec<_> = self.survey.aliases.iter().chain(home.as_ref()).collect();
+        let of = |(at, file): (usize, &PathBuf)| {
+            let named = aliases.iter().filter_map(|(real, named)| Some(named.join(file.strip_prefix(real).ok()?)));
+            // Joined to nothing, a path gets a slash at its end.
+            named.map(|name| (at, name.components().collect())).collect::<Vec<_>>()
+        };
+        files.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// The files whose content would be copied, by their own names.
+    fn contents(&self) -> Vec<PathBuf> {
         let files = self.survey.files().into_iter().map(Path::to_path_buf);
         let of_workspace =
             |(pending, staged): &(snapshot::Pending, Vec<PathBuf>)| [pending.paths(), staged.clone()].concat();
-        let all = files.chain(self.workspaces.iter().flat_map(of_workspace));
-        all.map(|path| path.to_string_lossy().into_owned()).collect()
+        files.chain(self.workspaces.iter().flat_map(of_workspace)).collect()
     }
 
     /// Saves it. `withheld` has an answer for each of [`Pending::paths`]; without answers no content is copied.
@@ -579,8 +627,18 @@ impl Pending {
     pub fn save(mut self, withheld: Option<&[bool]>, now: SystemTime) -> Result<Saved, UndoError> {
         let id = Store::new_id(millis(now), &self.call.agent, &self.call.session);
         let count = self.survey.files().len();
-        let withheld = withheld.filter(|answers| answers.len() == self.paths().len());
-        let (of_files, of_workspaces) = withheld.map(|answers| answers.split_at(count)).unzip();
+        let all = self.contents();
+        let names = self.other_names(&all);
+        // What is kept under one of its names is kept.
+        let withheld = withheld.filter(|answers| answers.len() == all.len() + names.len()).map(|answers| {
+            let (own, others) = answers.split_at(all.len());
+            let mut own = own.to_vec();
+            for ((at, _), is_kept) in names.iter().zip(others) {
+                own[*at] |= is_kept;
+            }
+            own
+        });
+        let (of_files, of_workspaces) = withheld.as_deref().map(|answers| answers.split_at(count)).unzip();
         let partial = self.survey.partial;
         let (items, left_out) = self.survey.capture(self.store.objects(), of_files, &self.limits, self.until);
         self.left_out.extend(left_out);

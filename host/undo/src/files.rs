@@ -28,6 +28,9 @@ use crate::objects::Objects;
 /// How many links are followed from one to the next, as by Linux.
 const LINKS: usize = 40;
 
+/// Most names of folders that are told beside their own.
+const ALIASES: usize = 256;
+
 /// From how many files on two threads save them.
 const MANY: usize = 500;
 
@@ -44,6 +47,8 @@ pub struct Survey {
     pub left_out: Vec<LeftOut>,
     /// Whether there are more paths than were looked at.
     pub partial: bool,
+    /// Folders or files that links lead to, and how the changes name them. Rules may speak of either.
+    pub aliases: Vec<(PathBuf, PathBuf)>,
 }
 
 /// What is at a path before the call.
@@ -114,6 +119,7 @@ struct Surveyor<'a> {
     looked: Vec<Looked>,
     at: HashMap<PathBuf, usize>,
     left_out: Vec<LeftOut>,
+    aliases: Vec<(PathBuf, PathBuf)>,
     /// Bytes that will be saved.
     bytes: u64,
     /// Paths that are over the limit.
@@ -125,8 +131,8 @@ struct Surveyor<'a> {
 
 impl<'a> Surveyor<'a> {
     fn new(limits: &'a Limits, until: Instant) -> Self {
-        let (looked, at, left_out) = (Vec::new(), HashMap::new(), Vec::new());
-        Surveyor { limits, until, looked, at, left_out, bytes: 0, more: 0, at_least: false, late: false }
+        let (looked, at, left_out, aliases) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
+        Surveyor { limits, until, looked, at, left_out, aliases, bytes: 0, more: 0, at_least: false, late: false }
     }
 
     fn leave_out(&mut self, path: Option<&Path>, why: &str) {
@@ -139,12 +145,14 @@ impl<'a> Surveyor<'a> {
         }
         let removed = matches!(kind, ChangeKind::Delete | ChangeKind::Move);
         let itself = removed || kind == ChangeKind::Link;
+        let named = path;
         let mut path = path.to_path_buf();
         for _ in 0..=LINKS {
             let (real, blocked) = match self.resolved(&path) {
                 Ok(resolved) => resolved,
                 Err(error) => return self.leave_out(Some(&path), &error),
             };
+            self.aliases.extend(alias(&real, named).filter(|_| self.aliases.len() < ALIASES));
             let found = match find(&real) {
                 _ if blocked => None,
                 Ok(found) => found,
@@ -298,8 +306,24 @@ impl<'a> Surveyor<'a> {
             self.leave_out(None, &format!("and more paths: {LATE}"));
         }
         self.looked.sort_by(|one, other| one.path.cmp(&other.path));
-        Survey { looked: self.looked, left_out: self.left_out, partial: self.more > 0 || self.late }
+        self.aliases.sort();
+        self.aliases.dedup();
+        let partial = self.more > 0 || self.late;
+        Survey { looked: self.looked, left_out: self.left_out, partial, aliases: self.aliases }
     }
+}
+
+/// What a link leads to and how it is called, without what both have at their end; none if it is the same.
+pub(crate) fn alias(real: &Path, named: &Path) -> Option<(PathBuf, PathBuf)> {
+    let (mut real, mut named) = (real, named);
+    while let (Some(one), Some(other)) = (real.file_name(), named.file_name())
+        && one == other
+        && let (Some(above), Some(named_above)) = (real.parent(), named.parent())
+        && above != named_above
+    {
+        (real, named) = (above, named_above);
+    }
+    (real != named).then(|| (real.to_path_buf(), named.to_path_buf()))
 }
 
 fn parent(path: &Path) -> PathBuf {

@@ -219,18 +219,23 @@ fn head_commit<'a>(refs: &'a [Ref], head: &'a str) -> Option<&'a str> {
     }
 }
 
-/// The entries of the stash, newest first.
+/// The entries of the stash, the newest first.
 fn entries_of_stash(repository: &Repository, newest: &str) -> Result<Vec<(String, String)>, UndoError> {
+    let entries = logged_stash(repository)?;
+    // They are in a reflog, which may have been expired. The newest one is what the ref says.
+    let only = || vec![(newest.to_owned(), "stash".to_owned())];
+    Ok(if entries.is_empty() { only() } else { entries })
+}
+
+/// What the reflog of the stash has.
+fn logged_stash(repository: &Repository) -> Result<Vec<(String, String)>, UndoError> {
     // Only `log` says messages of reflogs. Of what it can be configured to run, nothing is asked.
     let log =
         ["log", "-g", "-s", "--no-show-signature", "--no-decorate", "--no-notes", "--no-ext-diff", "--no-textconv"];
     let said = repository.ask(&[&log[..], &["--format=%H%x00%gs", STASH, "--"]].concat(), vec![])?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let entries = said.lines().filter_map(|line| line.split_once('\0'));
-    let entries: Vec<_> = entries.map(|(id, message)| (id.to_owned(), message.to_owned())).collect();
-    // They are in a reflog, which may have been expired. The newest one is what the ref says.
-    let only = || vec![(newest.to_owned(), "stash".to_owned())];
-    Ok(if entries.is_empty() { only() } else { entries })
+    Ok(entries.map(|(id, message)| (id.to_owned(), message.to_owned())).collect())
 }
 
 /// The content of the index, if there is one.
@@ -728,23 +733,26 @@ pub(crate) fn stashed_untracked_is_there(
     Ok(true)
 }
 
-/// Puts the stash back, which is the reflog of a ref: what is missing on top is added, else all is written anew.
+/// Puts the stash back, which is the reflog of a ref: what is missing on top is added. Else all of it is, and then what was there is
+/// removed from the bottom: whoever is killed meanwhile leaves too many entries and none too few.
 fn apply_stash(repository: &Repository, now: &[(String, String)], then: &[(String, String)]) -> Result<(), UndoError> {
     let there = stash_now(repository)?;
     if there != now {
         return Err(UndoError::Git("it was changed meanwhile".to_owned()));
     }
-    let missing = match then.strip_suffix(now) {
-        Some(missing) if !now.is_empty() => missing,
-        // A ref whose reflog has expired is still there, and gets no entry where it does not move.
-        _ => {
-            repository.try_ask(&["update-ref", "-d", STASH], vec![])?;
-            then
-        }
-    };
+    let has_log = !now.is_empty() && !logged_stash(repository)?.is_empty();
+    // A ref whose reflog has expired is still there, and gets no entry where it does not move.
+    if then.is_empty() || !has_log {
+        repository.try_ask(&["update-ref", "-d", STASH], vec![])?;
+    }
+    let missing = then.strip_suffix(now).filter(|_| has_log).unwrap_or(then);
     for (id, message) in missing.iter().rev() {
         let said: &[&str] = if message.is_empty() { &[] } else { &["-m", message] };
         repository.ask(&[&["update-ref", "--create-reflog"], said, &[STASH, id]].concat(), vec![])?;
+    }
+    let oldest = format!("{STASH}@{{{}}}", then.len());
+    for _ in then.len()..stash_now(repository)?.len() {
+        repository.ask(&["reflog", "delete", &oldest], vec![])?;
     }
     Ok(())
 }

@@ -118,6 +118,9 @@ const MANY: usize = 64;
 /// Most bytes of contents that are read at once.
 const BLOBS: usize = 1 << 30;
 
+/// Most bytes of them that git is asked for at once.
+const AT_ONCE: usize = 64 << 20;
+
 /// How often it is looked whether it is our turn.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -514,7 +517,9 @@ impl ShadowRepository {
         own.put("config", [&head, CONFIGURATION, &extension].concat().as_bytes())?;
         own.put("info/attributes", ATTRIBUTES.as_bytes())?;
         // Left behind by one that was ended: this is our turn.
-        let _ = std::fs::remove_file(own.at_path("index.lock"));
+        if std::fs::remove_file(own.at_path("index.lock")).is_ok() {
+            remove_unfinished(&own.at_path("objects"));
+        }
         Ok((own, turn))
     }
 
@@ -1057,15 +1062,47 @@ pub(crate) fn modes(git: &Git, store_folder: &Path, snapshot: &Snapshot, until: 
 
 /// The content of blobs of a root's snapshots, in the same order; none of those that are not there any more.
 ///
+/// What is not larger than a GiB with those before it is read.
+///
 /// # Errors
-/// If git fails, or all are larger than a GiB.
+/// If git fails.
 pub fn blobs(
     git: &Git,
     store_folder: &Path,
     root: &Path,
     ids: &[String],
     until: Instant,
-) -> Result<Vec<Option<Vec<u8>>>, UndoError> {
+) -> Result<Vec<BlobContent>, UndoError> {
+    blobs_within(git, store_folder, root, ids, until, &BlobLimits { all: BLOBS, at_once: AT_ONCE })
+}
+
+/// What git holds of a blob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlobContent {
+    /// This.
+    Here(Vec<u8>),
+    /// Nothing.
+    Missing,
+    /// More than is read.
+    TooMuch,
+}
+
+/// How many bytes of blobs are read.
+struct BlobLimits {
+    /// Of all.
+    all: usize,
+    /// In one answer of git's.
+    at_once: usize,
+}
+
+fn blobs_within(
+    git: &Git,
+    store_folder: &Path,
+    root: &Path,
+    ids: &[String],
+    until: Instant,
+    limits: &BlobLimits,
+) -> Result<Vec<BlobContent>, UndoError> {
     let Some(first) = ids.first() else {
         return Ok(Vec::new());
     };
@@ -1084,20 +1121,47 @@ pub fn blobs(
     if sizes.len() != ids.len() {
         return Err(odd());
     }
-    if sizes.iter().flatten().fold(0, |all: usize, size| all.saturating_add(*size)) > BLOBS {
-        return Err(UndoError::Git(format!("contents of more than {BLOBS} bytes")));
-    }
-    let there = ids.iter().zip(&sizes).filter(|(_, size)| size.is_some()).map(|(id, _)| id.as_str());
-    let there = there.collect::<Vec<_>>().join("\n").into_bytes();
-    let said = own.ask(&["cat-file", "--batch=", "--buffer"], there, Borrowed::Too)?;
-    // With an empty format each is preceded and followed by the end of a line.
-    let mut rest = said.as_slice();
-    let mut next = |size: usize| {
-        let content = rest.get(1..=size)?.to_vec();
-        rest = rest.get(size + 2..)?;
-        Some(content)
+    let mut found = vec![BlobContent::Missing; ids.len()];
+    let mut all = 0_usize;
+    let mut batch: Vec<(usize, usize)> = Vec::new();
+    let read = |batch: &mut Vec<(usize, usize)>, found: &mut Vec<BlobContent>| {
+        let asked = batch.iter().map(|(at, _)| ids[*at].as_str()).collect::<Vec<_>>().join("\n").into_bytes();
+        let said = own.ask(&["cat-file", "--batch=", "--buffer"], asked, Borrowed::Too)?;
+        // With an empty format each is preceded and followed by the end of a line.
+        let mut rest = said.as_slice();
+        for (at, size) in batch.drain(..) {
+            found[at] = BlobContent::Here(rest.get(1..=size).ok_or_else(odd)?.to_vec());
+            rest = rest.get(size + 2..).ok_or_else(odd)?;
+        }
+        Ok::<_, UndoError>(())
     };
-    sizes.into_iter().map(|size| size.map(|size| next(size).ok_or_else(odd)).transpose()).collect()
+    for (at, size) in sizes.into_iter().enumerate() {
+        let Some(size) = size else { continue };
+        // Git's answer has the ends of lines beside it.
+        if size > limits.all - all || size.saturating_add(2) > MUCH {
+            found[at] = BlobContent::TooMuch;
+            continue;
+        }
+        all += size;
+        if batch.iter().map(|(_, size)| size).sum::<usize>() + size > limits.at_once && !batch.is_empty() {
+            read(&mut batch, &mut found)?;
+        }
+        batch.push((at, size));
+    }
+    if !batch.is_empty() {
+        read(&mut batch, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Removes what a git that was ended left of objects that it was writing.
+fn remove_unfinished(objects: &Path) {
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for folder in entries(objects) {
+        for entry in entries(&folder.path()).filter(|entry| entry.file_name().as_bytes().starts_with(b"tmp_")) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Gives back the room of snapshots that no entry speaks of: all but the live ones, and those of the last hour, whose
@@ -1276,7 +1340,7 @@ mod tests {
                 let fields: Vec<&str> = about.split(' ').collect();
                 let ids = [fields[2].to_owned()];
                 let content = blobs(&git(), &self.store, &self.root, &ids, soon()).expect("a list").remove(0);
-                let content = content.expect("a blob");
+                let BlobContent::Here(content) = content else { panic!("no blob: {content:?}") };
                 let path = PathBuf::from(OsStr::from_bytes(&entry[tab + 1..]));
                 found.insert(path, (u32::from_str_radix(fields[0], 8).expect("a mode"), content));
             }
@@ -1359,6 +1423,33 @@ mod tests {
         }
         user(&scratch.root, &["checkout", "-q", "--", "."]);
         scratch
+    }
+
+    #[test]
+    fn contents_are_read_in_parts_and_up_to_a_limit() {
+        let scratch =
+            Scratch::new(&[("1", "content 1\n"), ("2", "content 2\n"), ("3", "content 3\n"), ("4", "content 4\n")]);
+        let (snapshot, _) = scratch.try_take().expect("a snapshot");
+        let listed = scratch.own(&snapshot).ask(&["ls-tree", "-r", "-z", &snapshot.tree], vec![], Borrowed::Too);
+        let listed = String::from_utf8(listed.expect("a list")).expect("names");
+        let mut ids: Vec<String> = listed
+            .split_terminator('\0')
+            .map(|entry| entry.split([' ', '\t']).nth(2).expect("an id").to_owned())
+            .collect();
+        ids.truncate(4);
+        let there = |number: u32| BlobContent::Here(format!("content {number}\n").into_bytes());
+        let whole: Vec<BlobContent> = (1..=4).map(there).collect();
+        let read = |ids: &[String], all, at_once| {
+            let limits = BlobLimits { all, at_once };
+            blobs_within(&git(), &scratch.store, &scratch.root, ids, soon(), &limits).expect("contents")
+        };
+        // Each has ten bytes.
+        for at_once in [1, 10, 19, 20, 1_000] {
+            assert_eq!(read(&ids, 1_000, at_once), whole, "{at_once}");
+        }
+        assert_eq!(read(&ids, 25, 10), [there(1), there(2), BlobContent::TooMuch, BlobContent::TooMuch]);
+        ids[1] = "0".repeat(ids[1].len());
+        assert_eq!(read(&ids, 1_000, 10)[1..3], [BlobContent::Missing, there(3)]);
     }
 
     #[test]

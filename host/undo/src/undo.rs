@@ -17,6 +17,7 @@ use crate::limits::Limits;
 use crate::model::{After, Blob, CallRef, Entry, History, Kind, PathBytes, Snapshot, State, Touched};
 use crate::modes::Modes;
 use crate::restore::{self, Conflict, Known, Source, Target};
+use crate::snapshot::BlobContent;
 use crate::store::{self, Store};
 use crate::{objects, snapshot};
 
@@ -131,7 +132,15 @@ impl Calls {
                 Some((one.repository.clone(), also_changed(concurrent.repositories.get(&one.repository)?)))
             };
             shared.extend(entry.histories.iter().filter_map(others));
-            conflicts.extend(add_touched(&mut chains, &store, &entry, after.as_ref(), &concurrent, until)?);
+            conflicts.extend(add_touched(
+                &mut chains,
+                &store,
+                &entry,
+                after.as_ref(),
+                &concurrent,
+                &request.only,
+                until,
+            )?);
             for (place, before) in entry.histories.iter().enumerate() {
                 let left = after.as_ref().and_then(|after| after.histories.get(place).cloned().flatten());
                 match histories.get_mut(&before.git_dir) {
@@ -259,7 +268,9 @@ impl Plan {
         let before = self.files.conflicts.len();
         self.files.refuse(|step| {
             let path = step.target.path.as_path();
-            (!saved.contains(path)).then(|| "its present state could not be saved first".to_owned())
+            // Where nothing is, nothing is lost.
+            (!step.now.is_absent() && !saved.contains(path))
+                .then(|| "its present state could not be saved first".to_owned())
         });
         self.conflicts.extend(self.files.conflicts.iter().skip(before).cloned());
         Ok(())
@@ -443,6 +454,7 @@ fn add_touched(
     entry: &Entry,
     after: Option<&After>,
     concurrent: &ConcurrentChanges,
+    only: &[PathBuf],
     until: Instant,
 ) -> Result<Vec<Conflict>, UndoError> {
     let mut conflicts = Vec::new();
@@ -466,19 +478,28 @@ fn add_touched(
                 }
             },
         };
-        let touched: Vec<&Touched> = touched.iter().filter(|one| !own.contains(&one.path)).collect();
-        let rules_changed =
-            touched.iter().any(|one| one.path.as_path().file_name().is_some_and(|name| name == ".gitignore"));
+        // The call may have named them, so that they are saved beside the snapshot.
+        let all = touched.iter().map(|one| &one.path).chain(own.iter().copied());
+        let rules_changed = all.map(PathBytes::as_path).any(says_what_is_ignored);
+        let is_left = |one: &&Touched| !own.contains(&one.path) && is_asked(one.path.as_path(), only);
+        let touched: Vec<&Touched> = touched.iter().filter(is_left).collect();
         let ids: Vec<String> = touched.iter().filter_map(|one| Some(one.before.as_ref()?.id.clone())).collect();
         let mut blobs = snapshot::blobs(&git, store.folder(), before.root.as_path(), &ids, until)?.into_iter();
         for one in &touched {
-            let content = one.before.as_ref().and_then(|_| blobs.next());
-            if let Some(None) = content {
-                let why = "its content was in the repository, and is not there any more".to_owned();
-                conflicts.push(Conflict { path: one.path.clone(), why });
-                continue;
-            }
-            let content = content.flatten();
+            let content = match one.before.as_ref().and_then(|_| blobs.next()) {
+                None => None,
+                Some(BlobContent::Here(content)) => Some(content),
+                Some(other) => {
+                    let why = match other {
+                        BlobContent::TooMuch => {
+                            "more than can be read at once; undo it by itself: toolgate undo -- FILE"
+                        }
+                        _ => "its content was in the repository, and is not there any more",
+                    };
+                    conflicts.push(Conflict { path: one.path.clone(), why: why.to_owned() });
+                    continue;
+                }
+            };
             if one.before.is_none() && (rules_changed || !is_known) {
                 let why = match is_known {
                     true => {
@@ -510,6 +531,11 @@ fn add_touched(
         }
     }
     Ok(conflicts)
+}
+
+/// Whether git goes by a file when it tells what is ignored.
+fn says_what_is_ignored(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == ".gitignore")
 }
 
 /// Adds the folders of removed paths that have to be made again, with their permissions.

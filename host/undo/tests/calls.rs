@@ -682,6 +682,62 @@ fn what_rules_keep_from_being_read_is_not_copied() {
     }
 }
 
+/// Rules speak of a path as a person writes it, who may not know that a link is on the way.
+#[test]
+fn what_rules_keep_from_being_read_by_a_name_with_a_link_is_not_copied() {
+    let kept = |path: &str| path.contains("/kube/");
+    for paths in [&[("kube/config", Write)] as Paths<'_>, &[("a", Write), ("kube/config", Delete)], &[("kube/", Mode)]]
+    {
+        let scratch = Scratch::new(&format!("{FILES}; mkdir real; echo KEY=verysecret > real/config; ln -s real kube"));
+        let mut changes = scratch.changes(paths);
+        changes.paths.iter_mut().for_each(|change| change.recursive |= change.kind == Mode);
+        let saved = scratch.save_withheld("1", 0, changes, &kept).expect("something to save");
+        assert!(
+            saved.left_out.iter().any(|left| left.to_string().contains("config")),
+            "{paths:?} {:?}",
+            saved.left_out
+        );
+        scratch.stores_nothing_of(b"verysecret");
+    }
+}
+
+/// A file that git ignored is none that the call made, though the call changed what is ignored.
+#[test]
+fn what_was_ignored_before_is_not_removed() {
+    let scratch = Scratch::new(&format!("{REPOSITORY}; echo dev.sqlite >> .gitignore; echo 1 > dev.sqlite"));
+    let mut changes = scratch.unforeseen();
+    changes.paths = scratch.changes(&[(".gitignore", Write)]).paths;
+    let id = scratch.call("1", changes, ": > .gitignore; echo 2 >> dev.sqlite");
+    let (undone, conflicts) = scratch.undo(&[&id], false);
+    let there = std::fs::read_to_string(scratch.root().join("dev.sqlite"));
+    assert_eq!(there.expect("it is there"), "1\n2\n", "{undone:?}");
+    assert!(conflicts.iter().any(|one| one.contains("dev.sqlite")), "{conflicts:?} {undone:?}");
+}
+
+#[test]
+fn a_merge_that_a_reset_forgets_is_put_back() {
+    const MERGE: &str = "git switch -q -c side; echo s > side; git add side; git commit -qm side; git switch -q -; \
+        git merge -q --no-commit --no-ff side";
+    let scratch = Scratch::new(&format!("{REPOSITORY}; git stash -q; {MERGE}"));
+    let merged = std::fs::read(scratch.root().join(".git/MERGE_HEAD")).expect("a merge is under way");
+    let id = scratch.call("1", scratch.git("reset"), "git reset -q --hard");
+    assert!(!scratch.root().join(".git/MERGE_HEAD").exists());
+    let (_, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!(conflicts, [""; 0]);
+    assert_eq!(std::fs::read(scratch.root().join(".git/MERGE_HEAD")).expect("it is back"), merged);
+    assert!(scratch.root().join("side").exists());
+}
+
+#[test]
+fn folders_that_are_made_again_are_not_from_1970() {
+    let scratch = Scratch::new(REPOSITORY);
+    let id = scratch.call("1", scratch.unforeseen(), "rm -r src");
+    let (_, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!(conflicts, [""; 0]);
+    let modified = scratch.root().join("src").metadata().expect("it is back").mtime();
+    assert!(modified > 1_000_000_000, "{modified}");
+}
+
 /// What git had once, and has no more, is in an index of Toolgate's own.
 #[test]
 fn a_secret_that_was_in_a_commit_is_not_copied() {

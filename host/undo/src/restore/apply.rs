@@ -234,7 +234,7 @@ fn finish_folder(step: &Step) -> Done {
     let place = DirEntryRef::open(step.target.path.as_path())?;
     let (file, found) = place.folder()?;
     dress(&file, &found, &step.target.want)?;
-    Ok(place.set_modified(step.target.want.modified)?)
+    set_modified(step, &place)
 }
 
 fn set(step: &Step) -> Done {
