@@ -222,7 +222,7 @@ type Row = (&'static str, Act);
 
 #[rustfmt::skip]
 const PYTHON: &[Row] = &[
-    ("open", Other(Handler::Open)), ("codecs.open", Other(Handler::Open)), ("gzip.open", Other(Handler::Open)), ("bz2.open", Other(Handler::Open)), ("lzma.open", Other(Handler::Open)),
+    ("open", Other(Handler::Open)), ("codecs.open", Other(Handler::Open)), ("io.FileIO", Other(Handler::Open)), ("gzip.open", Other(Handler::Open)), ("bz2.open", Other(Handler::Open)), ("lzma.open", Other(Handler::Open)),
     ("os.open", Other(Handler::OsOpen)), ("tarfile.open", Other(Handler::Open)), ("zipfile.ZipFile", Other(Handler::Open)), ("tarfile.TarFile", Other(Handler::Open)),
     ("file", Other(Handler::Open)), ("sqlite3.connect", Write(0)), ("shelve.open", Write(0)), ("dbm.open", Write(0)),
     ("logging.FileHandler", Other(Handler::LogFile)), ("logging.basicConfig", Other(Handler::Logging)), ("fileinput.input", Other(Handler::Fileinput)), ("fileinput.FileInput", Other(Handler::Fileinput)), ("aiofiles.open", Other(Handler::Open)), ("pandas.ExcelWriter", Write(0)), ("send2trash.send2trash", Tree(0)), ("contextlib.chdir", Chdir),

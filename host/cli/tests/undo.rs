@@ -320,6 +320,31 @@ fn a_call_that_did_not_run_is_passed_over() {
     assert_eq!(project.state(), before);
 }
 
+/// The newest saved call is one that somebody said no to: the one before it is meant.
+#[test]
+fn a_call_that_was_not_allowed_is_passed_over_as_the_newest_one_too() {
+    let project = Project::new();
+    let before = project.state();
+    project.call("1", "rm b");
+    let said = project.call("2", "true; rm -rf src");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
+    let output = project.undo(&[]);
+    assert_eq!((output.status.code(), project.state()), (Some(0), before), "{}", text(&output));
+    let output = project.undo(&[]);
+    assert!(text(&output).contains("nothing"), "{}", text(&output));
+}
+
+/// Rules speak of a path as a person writes it. A home folder behind a link has another one.
+#[test]
+fn a_secret_behind_a_link_is_not_copied() {
+    let project = Project::new();
+    project.0.write("home/dot/kube/config", "token: verysecret");
+    project.run("ln -s dot/kube ../.kube");
+    project.call("1", "chmod go-rwx ~/.kube/config");
+    let store = project.0.at("home/.local/state/toolgate/undo/objects");
+    assert_eq!(files(&store), 0, "nothing is copied");
+}
+
 #[test]
 fn what_somebody_changed_since_is_named_and_left() {
     let project = Project::new();

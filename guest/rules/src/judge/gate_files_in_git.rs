@@ -77,8 +77,8 @@ fn takes<'a>(found: &Invocation<'a>, dashes: Option<usize>) -> (WorktreeUpdate<'
             }
             _ => nothing(),
         },
-        Some("clean") if has(&["-f", "--force"]) && !has(&["-n", "--dry-run"]) && has(&["-x", "-X"]) => {
-            (WorktreeUpdate::Changes { untracked: !has(&["-X"]), ignored: true }, texts(1))
+        Some("clean") if has(&["-f", "--force"]) && !has(&["-n", "--dry-run"]) => {
+            (WorktreeUpdate::Changes { untracked: !has(&["-X"]), ignored: has(&["-x", "-X"]) }, texts(1))
         }
         // It takes all away that git knows.
         Some("switch") if has(&["--orphan"]) => (WorktreeUpdate::All, Vec::new()),

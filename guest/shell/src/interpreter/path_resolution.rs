@@ -165,6 +165,8 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
         ("git", ["rev-parse", "--show-toplevel"]) | ("hg" | "jj", ["root"]) | ("npm", ["prefix"]) => false,
         ("git", ["rev-parse", "--git-dir" | "--absolute-git-dir" | "--git-common-dir"]) => true,
         ("git", ["rev-parse", "--path-format=absolute", "--git-dir" | "--git-common-dir"]) => true,
+        // Which of a worktree's own files are shared is not told here.
+        ("git", ["rev-parse", "--git-path", _]) => true,
         _ => return None,
     };
     // Variables of the environment that say another one.
@@ -185,5 +187,8 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
     let is_common = told.is_some() && arguments.contains(&"--git-common-dir");
     let git = told.map_or(git, |told| absolute(&told, &root));
     let common = git.rsplit_once("/worktrees/").filter(|_| is_common).map_or(git.as_str(), |(common, _)| common);
-    Some(format!("{common}\n"))
+    match arguments {
+        [_, "--git-path", name] => Some(format!("{}\n", absolute(name, common))),
+        _ => Some(format!("{common}\n")),
+    }
 }

@@ -83,7 +83,7 @@ impl Evaluation<'_> {
         (runs_unnamed(subject.command) || takes_any()) && subjects.iter().filter(runs_own).any(is_named)
     }
 
-    /// The files of the session that a text runs or reads. Where it runs one, that may read any other.
+    /// The files of the session that a text runs, reads or names. Where it runs one, that may read any other.
     fn files_of_session(&self, subjects: &[MatchInput<'_>], look: &dyn FileOracle) -> Vec<SessionFile> {
         let earlier = &self.call.earlier;
         let effects = subjects.iter().flat_map(|subject| &subject.command.effects);
@@ -101,6 +101,13 @@ impl Evaluation<'_> {
         for effect in used {
             if let Some(path) = effect.path.known().filter(|path| path.starts_with('/')) {
                 add(path);
+            }
+        }
+        for subject in subjects {
+            let cwd = subject.command.cwd.as_deref().unwrap_or("/");
+            let words = subject.command.words.iter().skip(1).filter_map(Word::known);
+            for path in words.map(|word| absolute(word, cwd)).filter(|path| earlier.has_written(path)) {
+                add(&path);
             }
         }
         let stored = subjects.iter().any(|subject| subject.command.preexisting);
@@ -168,7 +175,10 @@ impl Search<'_, '_> {
     /// What lies in a folder around the workspace under this name, or in the home folder, and not in the workspace.
     fn beside(&self, name: Name<'_>, folder: &str) -> Option<String> {
         let workspace = self.map.workspace()?;
-        let rest = name.text.rsplit_once("../").map_or(name.text, |(_, rest)| rest).trim_matches('/');
+        let text = name.text.rsplit_once("../").map_or(name.text, |(_, rest)| rest);
+        // `$BASE/Documents`
+        let text = text.split_once('/').filter(|_| name.is_behind_dollar).map_or(text, |(_, rest)| rest);
+        let rest = text.trim_matches('/');
         let is_path = name.text.contains('/') || name.is_value;
         let has_letters = rest.chars().filter(|one| one.is_alphabetic()).count() > 2;
         let is_here = |folder: &str| self.look.look(&absolute(rest, folder)) != Presence::Absent;
@@ -206,6 +216,8 @@ struct Name<'t> {
     text: &'t str,
     /// Whether it is all that stands between quotes, or goes on behind a value.
     is_value: bool,
+    /// Whether it begins with the name of a variable.
+    is_behind_dollar: bool,
 }
 
 fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
@@ -222,7 +234,7 @@ fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
             before => matches!(before, Some(')' | '}')),
         };
         at += start + length;
-        Some(Name { text: &found[..length], is_value })
+        Some(Name { text: &found[..length], is_value, is_behind_dollar: before == Some('$') })
     })
 }
 

@@ -4,6 +4,7 @@ use toolgate_names::secrets::is_secret_variable;
 use toolgate_shell::{Command, ProgramWords, Redirect, RedirectKind, SUBSTITUTION, Value, Word};
 
 use crate::call::Field;
+use crate::flow::is_interpreter;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
@@ -245,6 +246,11 @@ fn spoken_words(command: &Command) -> Vec<&Word> {
         Some("git") => of_options(&["--format=", "--pretty="]),
         Some("stat") => of_options(&["-c", "--format", "--printf"]),
         Some("find") => of_options(&["-printf"]),
+        // Code that prints what it is given: `perl -e 'print shift' "$TOKEN"`.
+        Some(program) if is_interpreter(program) => {
+            let code = words.iter().position(|word| word.known().is_some_and(prints_arguments));
+            code.map_or_else(Vec::new, |at| words.iter().skip(at + 1).collect())
+        }
         Some("sed") => {
             let given: Vec<&Word> = of_options(&["-e", "--expression"]);
             let first = || words.iter().find(|word| !word.text().starts_with('-')).into_iter().collect();
@@ -252,6 +258,13 @@ fn spoken_words(command: &Command) -> Vec<&Word> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether code in another language prints its arguments.
+fn prints_arguments(code: &str) -> bool {
+    let prints =
+        ["print", "console.log", "stdout.write", "puts", "say ", "echo "].iter().any(|call| code.contains(call));
+    prints && ["shift", "ARGV", "argv"].iter().any(|name| code.contains(name))
 }
 
 /// Whether a command prints what it is given as text: `nl <<< TEXT`.
