@@ -41,7 +41,7 @@ impl Evaluation<'_> {
         for subject in subjects.iter().filter(runs) {
             let hit = subject.command.effects.iter().zip(subject.places()).find_map(|(effect, place)| {
                 let unnamed = matches!(place, PathZone::Found | PathZone::Unknown);
-                if !unnamed || !loses(subject.command, effect) && !(decodes && is_whole_move(effect)) {
+                if !unnamed || !(loses(subject.command, effect) || decodes && is_whole_move(effect)) {
                     return None;
                 }
                 unread_list(subjects, subject, effect, &field.value).map(|list| [effect.span, list])
