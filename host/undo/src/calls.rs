@@ -385,11 +385,11 @@ impl Beside {
             });
             has_submodules =
                 overwrites && repository.configures("submodule.recurse") && root.join(".gitmodules").exists();
-            let of_git = |name: &&str| repository.git_dir.join(name);
+            let of_git = |name: &str| repository.git_dir.join(name);
             let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
-            has_sequence = overwrites && SEQUENCES.iter().any(|name| is_there(of_git(&name)));
-            if overwrites && UNDER_WAY.iter().any(|name| is_there(of_git(&name))) {
-                unseen.extend(UNDER_WAY.iter().map(|name| of_git(&name)));
+            has_sequence = overwrites && SEQUENCES.iter().any(|name| is_there(of_git(name)));
+            if overwrites && UNDER_WAY.iter().any(|name| is_there(of_git(name))) {
+                unseen.extend(UNDER_WAY.iter().map(|name| of_git(name)));
             }
             let path = |name: &[u8]| root.join(OsStr::from_bytes(name));
             unseen.extend(git::parts(&ignored?).map(path));
