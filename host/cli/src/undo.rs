@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_gatekeeper::saving;
 use toolgate_host::{plain, shortened};
+use toolgate_undo::calls::Calls;
 use toolgate_undo::model::{After, Entry, Kind, State};
 use toolgate_undo::restore::Target;
 use toolgate_undo::store::Store;
