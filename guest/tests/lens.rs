@@ -359,7 +359,7 @@ fn the_lens_does_what_every_case_says() {
 }
 
 #[test]
-fn the_daemon_gets_nine_settings() {
+fn the_daemon_gets_ten_settings() {
     let case = json!({
         "files": ["a.ts"], "steps": ["start", "write a.ts"],
         "user": { "lsp": false, "max-concurrency": 2, "tscTimeoutMs": 999_999 },

@@ -374,7 +374,6 @@ impl<'a> Evaluation<'a> {
         self.removes_listed(&subjects, field, world);
         self.removes_some_listed(&subjects, field, world);
         self.removes_unread(&subjects, field, world);
-        self.changes_named_outside(&subjects, field, world, look);
         self.reads_found(&subjects, field);
         self.runs(&scene, &subjects, field, world, look);
         self.carries(&subjects, field, world, look);
@@ -384,6 +383,7 @@ impl<'a> Evaluation<'a> {
         self.variables_lost(&subjects, field, world);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
+        self.changes_named_outside(&subjects, field, world, look);
         self.consider_code();
     }
 

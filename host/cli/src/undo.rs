@@ -233,7 +233,7 @@ fn listed(store: &Store, folder: Option<&Path>) -> Result<Vec<Listed>, Failure> 
     Ok(all.filter(|one| one.is_in(folder)).take(LISTED).collect())
 }
 
-/// The ids of the calls that are to be undone; of those whose end is not known only the newest call may be, if `with_open` is true.
+/// The ids of the calls that are to be undone. With `with_open` the newest call counts even if its end is not known.
 fn chosen(
     store: &Store,
     arguments: &Arguments,

@@ -1,6 +1,6 @@
 //! A call from before it runs until it is undone: what is saved of it, what it left, and what is put back.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -336,6 +336,7 @@ const UNDER_WAY: &[&str] = &[
     "MERGE_MSG",
     "MERGE_RR",
     "AUTO_MERGE",
+    "MERGE_AUTOSTASH",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",
     "SQUASH_MSG",
@@ -388,9 +389,8 @@ impl Beside {
             let of_git = |name: &str| repository.git_dir.join(name);
             let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
             has_sequence = overwrites && SEQUENCES.iter().any(|name| is_there(of_git(name)));
-            if overwrites && UNDER_WAY.iter().any(|name| is_there(of_git(name))) {
-                unseen.extend(UNDER_WAY.iter().map(|name| of_git(name)));
-            }
+            // Also that nothing is there: the call may begin a merge.
+            unseen.extend(UNDER_WAY.iter().filter(|_| overwrites).map(|name| of_git(name)));
             let path = |name: &[u8]| root.join(OsStr::from_bytes(name));
             unseen.extend(git::parts(&ignored?).map(path));
             let differ = differ?;
@@ -599,17 +599,24 @@ impl Pending {
         all.iter().cloned().chain(names).map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
-    /// How these files are called as well, by way of links, each with its place among them.
+    /// Other names of these files, through links, each with the index of the file.
     fn other_names(&self, files: &[PathBuf]) -> Vec<(usize, PathBuf)> {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let home = home.and_then(|home| files::alias(&home.canonicalize().ok()?, &home));
-        let aliases: Vec<_> = self.survey.aliases.iter().chain(home.as_ref()).collect();
-        let of = |(at, file): (usize, &PathBuf)| {
-            let named = aliases.iter().filter_map(|(real, named)| Some(named.join(file.strip_prefix(real).ok()?)));
-            // Joined to nothing, a path gets a slash at its end.
-            named.map(|name| (at, name.components().collect())).collect::<Vec<_>>()
-        };
-        files.iter().enumerate().flat_map(of).collect()
+        let mut aliases: HashMap<&Path, Vec<&Path>> = HashMap::new();
+        for (real, named) in self.survey.aliases.iter().chain(home.as_ref()) {
+            aliases.entry(real).or_default().push(named);
+        }
+        let mut found = Vec::new();
+        for (at, file) in files.iter().enumerate().filter(|_| !aliases.is_empty()) {
+            for above in file.ancestors() {
+                let rest = file.strip_prefix(above).unwrap_or(file);
+                let named = aliases.get(above).into_iter().flatten().map(|named| named.join(rest));
+                // Joined to nothing, a path gets a slash at its end.
+                found.extend(named.map(|name| (at, name.components().collect())));
+            }
+        }
+        found
     }
 
     /// The files whose content would be copied, by their own names.
@@ -629,12 +636,12 @@ impl Pending {
         let count = self.survey.files().len();
         let all = self.contents();
         let names = self.other_names(&all);
-        // What is kept under one of its names is kept.
+        // A file is withheld if it is under any of its names.
         let withheld = withheld.filter(|answers| answers.len() == all.len() + names.len()).map(|answers| {
             let (own, others) = answers.split_at(all.len());
             let mut own = own.to_vec();
-            for ((at, _), is_kept) in names.iter().zip(others) {
-                own[*at] |= is_kept;
+            for ((at, _), is_withheld) in names.iter().zip(others) {
+                own[*at] |= is_withheld;
             }
             own
         });

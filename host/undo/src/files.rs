@@ -8,7 +8,7 @@
 //! did not change meanwhile. What another process does between the steps is not seen as the call's doing in a folder that was not
 //! listed as a whole ([`Item::listed`]); in one that was, what is new is taken for the call's.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use crate::objects::Objects;
 const LINKS: usize = 40;
 
 /// Most names of folders that are told beside their own.
-const ALIASES: usize = 256;
+const ALIASES: usize = 1_000;
 
 /// From how many files on two threads save them.
 const MANY: usize = 500;
@@ -119,7 +119,7 @@ struct Surveyor<'a> {
     looked: Vec<Looked>,
     at: HashMap<PathBuf, usize>,
     left_out: Vec<LeftOut>,
-    aliases: Vec<(PathBuf, PathBuf)>,
+    aliases: BTreeSet<(PathBuf, PathBuf)>,
     /// Bytes that will be saved.
     bytes: u64,
     /// Paths that are over the limit.
@@ -131,7 +131,7 @@ struct Surveyor<'a> {
 
 impl<'a> Surveyor<'a> {
     fn new(limits: &'a Limits, until: Instant) -> Self {
-        let (looked, at, left_out, aliases) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
+        let (looked, at, left_out, aliases) = (Vec::new(), HashMap::new(), Vec::new(), BTreeSet::new());
         Surveyor { limits, until, looked, at, left_out, aliases, bytes: 0, more: 0, at_least: false, late: false }
     }
 
@@ -152,7 +152,11 @@ impl<'a> Surveyor<'a> {
                 Ok(resolved) => resolved,
                 Err(error) => return self.leave_out(Some(&path), &error),
             };
-            self.aliases.extend(alias(&real, named).filter(|_| self.aliases.len() < ALIASES));
+            let aliases = [alias(&real, named), alias(&real, &path)].into_iter().flatten();
+            self.aliases.extend(aliases);
+            if self.aliases.len() > ALIASES {
+                return self.leave_out(Some(named), "too many links lead to what the call changes");
+            }
             let found = match find(&real) {
                 _ if blocked => None,
                 Ok(found) => found,
@@ -306,10 +310,8 @@ impl<'a> Surveyor<'a> {
             self.leave_out(None, &format!("and more paths: {LATE}"));
         }
         self.looked.sort_by(|one, other| one.path.cmp(&other.path));
-        self.aliases.sort();
-        self.aliases.dedup();
         let partial = self.more > 0 || self.late;
-        Survey { looked: self.looked, left_out: self.left_out, partial, aliases: self.aliases }
+        Survey { looked: self.looked, left_out: self.left_out, partial, aliases: self.aliases.into_iter().collect() }
     }
 }
 

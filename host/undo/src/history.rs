@@ -734,7 +734,8 @@ pub(crate) fn stashed_untracked_is_there(
 }
 
 /// Puts the stash back, which is the reflog of a ref: what is missing on top is added. Else all of it is, and then what was there is
-/// removed from the bottom: whoever is killed meanwhile leaves too many entries and none too few.
+/// removed from the bottom: whoever is killed meanwhile leaves too many entries and none
+/// too few, but for a reflog that has expired.
 fn apply_stash(repository: &Repository, now: &[(String, String)], then: &[(String, String)]) -> Result<(), UndoError> {
     let there = stash_now(repository)?;
     if there != now {
@@ -750,9 +751,9 @@ fn apply_stash(repository: &Repository, now: &[(String, String)], then: &[(Strin
         let said: &[&str] = if message.is_empty() { &[] } else { &["-m", message] };
         repository.ask(&[&["update-ref", "--create-reflog"], said, &[STASH, id]].concat(), vec![])?;
     }
-    let oldest = format!("{STASH}@{{{}}}", then.len());
+    let surplus = format!("{STASH}@{{{}}}", then.len());
     for _ in then.len()..stash_now(repository)?.len() {
-        repository.ask(&["reflog", "delete", &oldest], vec![])?;
+        repository.ask(&["reflog", "delete", "--rewrite", &surplus], vec![])?;
     }
     Ok(())
 }

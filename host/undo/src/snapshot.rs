@@ -1062,7 +1062,7 @@ pub(crate) fn modes(git: &Git, store_folder: &Path, snapshot: &Snapshot, until: 
 
 /// The content of blobs of a root's snapshots, in the same order; none of those that are not there any more.
 ///
-/// What is not larger than a GiB with those before it is read.
+/// Reads up to a GiB in all.
 ///
 /// # Errors
 /// If git fails.
@@ -1123,7 +1123,7 @@ fn blobs_within(
     }
     let mut found = vec![BlobContent::Missing; ids.len()];
     let mut all = 0_usize;
-    let mut batch: Vec<(usize, usize)> = Vec::new();
+    let (mut batch, mut waiting): (Vec<(usize, usize)>, usize) = (Vec::new(), 0);
     let read = |batch: &mut Vec<(usize, usize)>, found: &mut Vec<BlobContent>| {
         let asked = batch.iter().map(|(at, _)| ids[*at].as_str()).collect::<Vec<_>>().join("\n").into_bytes();
         let said = own.ask(&["cat-file", "--batch=", "--buffer"], asked, Borrowed::Too)?;
@@ -1143,9 +1143,11 @@ fn blobs_within(
             continue;
         }
         all += size;
-        if batch.iter().map(|(_, size)| size).sum::<usize>() + size > limits.at_once && !batch.is_empty() {
+        if waiting + size > limits.at_once && !batch.is_empty() {
             read(&mut batch, &mut found)?;
+            waiting = 0;
         }
+        waiting += size;
         batch.push((at, size));
     }
     if !batch.is_empty() {

@@ -160,7 +160,24 @@ impl Calls {
             entries.push(entry);
         }
         let left_out = entries.iter().flat_map(|entry| &entry.left_out).map(ToString::to_string).collect();
-        let targets = chains.0.into_iter().filter(|(path, _)| is_asked(path.as_path(), &request.only));
+        let only = !request.only.is_empty();
+        let call = entries.first().map(|entry| entry.call.clone()).unwrap_or_default();
+        let git_dirs: HashSet<PathBytes> = histories.keys().cloned().collect();
+        histories.retain(|git_dir, (before, _)| {
+            let why = shared.get(&before.repository).filter(|_| !request.force && !only);
+            conflicts.extend(why.map(|why| Conflict { path: git_dir.clone(), why: why.clone() }));
+            why.is_none()
+        });
+        let mut histories =
+            if only { Vec::new() } else { plan_histories(histories, &call, request.force, until, &mut conflicts) };
+        // What git keeps of a merge comes back with the index and `HEAD`, or not at all.
+        let in_the_way: HashSet<&PathBytes> = conflicts.iter().map(|conflict| &conflict.path).collect();
+        let is_left = |path: &PathBytes| {
+            let git_dir = path.as_path().parent().map(PathBytes::from);
+            git_dir.is_some_and(|git_dir| git_dirs.contains(&git_dir) && (only || in_the_way.contains(&git_dir)))
+        };
+        let is_meant = |path: &PathBytes| is_asked(path.as_path(), &request.only) && !is_left(path);
+        let targets: Vec<_> = chains.0.into_iter().filter(|(path, _)| is_meant(path)).collect();
         let (mut whole, mut broken) = (Vec::new(), Vec::new());
         for (path, chain) in targets {
             let Chain { want, source, expected, known, .. } = chain;
@@ -172,15 +189,6 @@ impl Calls {
         let files = restore::plan(whole, request.force);
         conflicts.extend(broken);
         conflicts.extend(files.conflicts.iter().cloned());
-        let only = !request.only.is_empty();
-        let call = entries.first().map(|entry| entry.call.clone()).unwrap_or_default();
-        histories.retain(|git_dir, (before, _)| {
-            let why = shared.get(&before.repository).filter(|_| !request.force && !only);
-            conflicts.extend(why.map(|why| Conflict { path: git_dir.clone(), why: why.clone() }));
-            why.is_none()
-        });
-        let mut histories =
-            if only { Vec::new() } else { plan_histories(histories, &call, request.force, until, &mut conflicts) };
         let restored = Restored { entries: &entries, files: &files, forced: request.force };
         for (git, history) in &mut histories {
             keep_stash(git, history, &restored, &mut conflicts, until);
@@ -479,8 +487,12 @@ fn add_touched(
             },
         };
         // The call may have named them, so that they are saved beside the snapshot.
-        let all = touched.iter().map(|one| &one.path).chain(own.iter().copied());
-        let rules_changed = all.map(PathBytes::as_path).any(says_what_is_ignored);
+        let states = after.map(|after| after.states.as_slice()).unwrap_or_default();
+        let items = entry.items.iter().zip(states).filter(|(item, now)| !same(&item.before, now));
+        let all = touched.iter().map(|one| &one.path).chain(items.map(|(item, _)| &item.path));
+        let rules_changed = all
+            .map(PathBytes::as_path)
+            .any(|path| says_what_is_ignored(path) && path.starts_with(before.root.as_path()));
         let is_left = |one: &&Touched| !own.contains(&one.path) && is_asked(one.path.as_path(), only);
         let touched: Vec<&Touched> = touched.iter().filter(is_left).collect();
         let ids: Vec<String> = touched.iter().filter_map(|one| Some(one.before.as_ref()?.id.clone())).collect();

@@ -728,6 +728,25 @@ fn a_merge_that_a_reset_forgets_is_put_back() {
     assert!(scratch.root().join("side").exists());
 }
 
+/// A merge that the call began goes with it: the next commit would be one, without what the other side has.
+#[test]
+fn a_merge_that_a_call_began_is_taken_back() {
+    const SIDE: &str =
+        "git stash -q; git switch -q -c side; echo s > side; git add side; git commit -qm side; git switch -q -";
+    let scratch = Scratch::new(&format!("{REPOSITORY}; {SIDE}"));
+    let before = scratch.tree();
+    let id = scratch.call("1", scratch.git("merge"), "git merge -q --no-commit --no-ff side");
+    let merge = scratch.root().join(".git/MERGE_HEAD");
+    assert!(merge.exists());
+    let (_, conflicts) = scratch.undo_only(&[&id], &["."], false);
+    assert_eq!((conflicts.len(), merge.exists()), (0, true), "with some files it stays as it is: {conflicts:?}");
+    scratch.run("git merge --abort");
+    let id = scratch.call("3", scratch.git("merge"), "git merge -q --no-commit --no-ff side");
+    let (_, conflicts) = scratch.undo(&[&id], false);
+    assert_eq!((conflicts.len(), merge.exists()), (0, false), "{conflicts:?}");
+    assert_eq!(scratch.tree(), before);
+}
+
 #[test]
 fn folders_that_are_made_again_are_not_from_1970() {
     let scratch = Scratch::new(REPOSITORY);

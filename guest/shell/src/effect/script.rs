@@ -298,16 +298,9 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
     let programs = args.operands.iter().filter(|operand| operand.word < first).filter_map(Arg::known);
     let program = programs.collect::<Vec<_>>().join("\n");
     let targets = printed_to(&program);
-    for set in args.given.iter().filter(|given| given.name == "v").filter_map(|given| given.value.as_ref()) {
-        if let Some(at) = set.shape().find('=')
-            && targets.contains(&set.shape()[..at])
-        {
-            let place = run.word(&set.rest(at + 1));
-            run.writes(&place, false);
-        }
-    }
     let is_assignment = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name(name));
-    for set in operands.iter().filter(|operand| is_assignment(operand.shape())) {
+    let given = args.given.iter().filter(|given| given.name == "v").filter_map(|given| given.value.as_ref());
+    for set in given.chain(operands.iter().filter(|operand| is_assignment(operand.shape()))) {
         if let Some(at) = set.shape().find('=')
             && targets.contains(&set.shape()[..at])
         {
@@ -316,7 +309,7 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
         }
     }
     // A function prints to what it is called with: `function w(f) { print > f } { w(FILENAME) }`.
-    let is_called = !targets.is_empty() && program.contains("func") && program.contains("FILENAME");
+    let is_called = program.contains("FILENAME") && parameters(&program).any(|name| targets.contains(name));
     for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
         let place = run.word(operand);
         let kind = if in_place { EffectKind::Write } else { EffectKind::Read };
@@ -325,6 +318,12 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
             run.add(EffectKind::Write, &place, Mark::possible());
         }
     }
+}
+
+/// The parameters of the functions of a program of awk's.
+fn parameters(program: &str) -> impl Iterator<Item = &str> {
+    let heads = program.split("func").skip(1).filter_map(|rest| rest.split_once('(')?.1.split_once(')'));
+    heads.flat_map(|(names, _)| names.split(',').map(str::trim))
 }
 
 /// The variables that a program of awk's prints to: `f` of `print > f`.

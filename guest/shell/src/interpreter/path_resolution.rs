@@ -165,7 +165,6 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
         ("git", ["rev-parse", "--show-toplevel"]) | ("hg" | "jj", ["root"]) | ("npm", ["prefix"]) => false,
         ("git", ["rev-parse", "--git-dir" | "--absolute-git-dir" | "--git-common-dir"]) => true,
         ("git", ["rev-parse", "--path-format=absolute", "--git-dir" | "--git-common-dir"]) => true,
-        // Which of a worktree's own files are shared is not told here.
         ("git", ["rev-parse", "--git-path", _]) => true,
         _ => return None,
     };
@@ -184,11 +183,18 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
     let git = absolute(".git", &root);
     // A worktree has a file that says where: `gitdir: /p/.git/worktrees/NAME`. All share what is above that.
     let told = state.files.script(&git).and_then(|text| Some(text.strip_prefix("gitdir:")?.trim().to_owned()));
-    let is_common = told.is_some() && arguments.contains(&"--git-common-dir");
+    // What worktrees share.
+    const SHARED: &[&str] = &["hooks", "info", "config", "objects", "refs", "packed-refs", "logs"];
+    let is_shared = |name: &str| SHARED.contains(&name.split('/').next().unwrap_or_default());
+    let is_common = told.is_some()
+        && match arguments {
+            [_, "--git-path", name] => is_shared(name),
+            _ => arguments.contains(&"--git-common-dir"),
+        };
     let git = told.map_or(git, |told| absolute(&told, &root));
-    let common = git.rsplit_once("/worktrees/").filter(|_| is_common).map_or(git.as_str(), |(common, _)| common);
+    let folder = git.rsplit_once("/worktrees/").filter(|_| is_common).map_or(git.as_str(), |(common, _)| common);
     match arguments {
-        [_, "--git-path", name] => Some(format!("{}\n", absolute(name, common))),
-        _ => Some(format!("{common}\n")),
+        [_, "--git-path", name] => Some(format!("{}\n", absolute(name, folder))),
+        _ => Some(format!("{folder}\n")),
     }
 }

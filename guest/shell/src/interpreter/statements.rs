@@ -45,13 +45,15 @@ impl Interpreter<'_> {
         let mut found: Vec<Rc<Text>> = Vec::new();
         if let Some(input) = &command.input {
             included(&input.text, &mut names);
-        } else if let Input::Stored(text) = &before.input {
-            // `cat FILE | sqlite3 DB`
-            included(&text.text, &mut names);
-            found.push(Rc::clone(text));
         } else {
             let reads = |kind: RedirectKind| matches!(kind, RedirectKind::Read | RedirectKind::ReadWrite);
             let targets = command.redirects.iter().filter(|one| reads(one.kind) && one.fd.unwrap_or(0) == 0);
+            let mut targets = targets.peekable();
+            if let (None, Input::Stored(text)) = (targets.peek(), &before.input) {
+                // `cat FILE | sqlite3 DB`
+                included(&text.text, &mut names);
+                found.push(Rc::clone(text));
+            }
             names.extend(targets.filter_map(|redirect| redirect.target.known()).map(str::to_owned));
         }
         let mut at = 0;

@@ -2,8 +2,9 @@
 //! a script that removes what a table says, and the table says `/home/dev/Documents`.
 //!
 //! Neither of them is enough by itself. Scripts change files whose names they compute, and files speak of other places. A name
-//! counts only if something is there, so that this is looked at last.
+//! counts only if something is there, and the rule is tried after all others, as it asks what is there.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use toolgate_shell::{Command, Effect, EffectKind, FileOracle, Presence, Runs, Value, Why, Word, absolute, is_within};
@@ -25,7 +26,10 @@ const LONGEST: usize = 48 << 10;
 /// Most names of a file that are looked at.
 const NAMES: usize = 400;
 
-/// What is in a file that goes to a folder around it or to the home folder. Without, the names in it are of the workspace.
+/// How often it is asked what is at a path, for one text.
+const LOOKS: u32 = 200;
+
+/// What goes to a folder around the workspace or to the home folder. A line without it names what is below the workspace.
 const UPWARD: &[&str] = &[
     "../",
     "..'",
@@ -42,6 +46,9 @@ const UPWARD: &[&str] = &[
     "(dir",
 ];
 
+/// Files that people read, and no program.
+const PROSE: &[&str] = &[".md", ".rst", ".adoc"];
+
 impl Evaluation<'_> {
     /// Files that are changed, and that only a file of the session names.
     pub(in crate::judge) fn changes_named_outside(
@@ -53,14 +60,17 @@ impl Evaluation<'_> {
     ) {
         let Some(look) = look else { return };
         let runs = |subject: &&MatchInput<'_>| subject.command.runs != Runs::Never && !subject.command.elsewhere;
-        let unnamed = subjects.iter().filter(runs).find(|subject| changes_unnamed(subject));
-        let Some(subject) = unnamed else { return };
-        let search = Search { map: self.map, look, subjects };
-        let files = self.files_of_session(subjects, look);
-        let named = files.iter().find_map(|file| search.names_outside(&file.path, &file.text));
-        if named.is_some() || self.is_given_outside(subjects, subject, &search) {
-            let evidence = vec![evidence(field, subject.command.span)];
-            self.coded_on(NativeRule::ChangesNamedOutside, subject, &field.value, world, evidence);
+        let unnamed = || subjects.iter().filter(runs).filter(|subject| changes_unnamed(subject.command));
+        let Some(first) = unnamed().next() else { return };
+        let search = Search { map: self.map, look, subjects, left: Cell::new(LOOKS) };
+        // What a program may run is one of many things, so that only what it is told to read speaks of it.
+        let reads_any = unnamed().any(|subject| !runs_unnamed(subject.command));
+        let files = self.files_of_session(subjects, reads_any, look);
+        let is_named = files.iter().any(|file| search.names_outside(&file.path, &file.text))
+            || unnamed().any(|subject| self.is_given_outside(subjects, subject, &search));
+        if is_named {
+            let evidence = vec![evidence(field, first.command.span)];
+            self.coded_on(NativeRule::ChangesNamedOutside, first, &field.value, world, evidence);
         }
     }
 
@@ -83,36 +93,48 @@ impl Evaluation<'_> {
         (runs_unnamed(subject.command) || takes_any()) && subjects.iter().filter(runs_own).any(is_named)
     }
 
-    /// The files of the session that a text runs, reads or names. Where it runs one, that may read any other.
-    fn files_of_session(&self, subjects: &[MatchInput<'_>], look: &dyn FileOracle) -> Vec<SessionFile> {
+    /// The files of the session that a text runs, reads or names. Where it runs a script and `reads_any` is true, that may read any
+    /// other.
+    fn files_of_session(
+        &self,
+        subjects: &[MatchInput<'_>],
+        reads_any: bool,
+        look: &dyn FileOracle,
+    ) -> Vec<SessionFile> {
         let earlier = &self.call.earlier;
-        let effects = subjects.iter().flat_map(|subject| &subject.command.effects);
-        let used = effects.filter(|effect| matches!(effect.kind, EffectKind::Execute | EffectKind::Read));
         let mut found: Vec<SessionFile> = Vec::new();
         let mut add = |path: &str| {
             if found.len() == FILES || found.iter().any(|file| file.path == path) {
                 return;
             }
-            let held = look.script(path).filter(|_| earlier.has_written(path));
-            if let Some(text) = look.written(path).or(held).filter(|text| text.len() <= LONGEST) {
+            let held = || look.script(path).filter(|_| earlier.has_written(path));
+            if let Some(mut text) = look.written(path).or_else(held) {
+                text.truncate(text.floor_char_boundary(LONGEST));
                 found.push(SessionFile { path: path.to_owned(), text });
             }
         };
-        for effect in used {
-            if let Some(path) = effect.path.known().filter(|path| path.starts_with('/')) {
-                add(path);
-            }
-        }
+        let known = |path: &&str| path.starts_with('/') && earlier.has_written(path);
         for subject in subjects {
             let cwd = subject.command.cwd.as_deref().unwrap_or("/");
-            let words = subject.command.words.iter().skip(1).filter_map(Word::known);
-            for path in words.map(|word| absolute(word, cwd)).filter(|path| earlier.has_written(path)) {
-                add(&path);
+            let effects = &subject.command.effects;
+            let used = effects.iter().filter(|effect| matches!(effect.kind, EffectKind::Execute | EffectKind::Read));
+            for effect in used {
+                match effect.path.known() {
+                    Some(path) => add(path),
+                    // `glob("config/tasks.*")`
+                    None if effect.path.text().trim_matches(['/', '*', Value::HOLE]).is_empty() => {}
+                    None => {
+                        earlier.written.iter().filter(|path| effect.path.may_lead_to(path)).for_each(|path| add(path))
+                    }
+                }
             }
+            let words = subject.command.words.iter().skip(1).filter_map(Word::known);
+            let named: Vec<String> = words.map(|word| absolute(word, cwd)).collect();
+            named.iter().map(String::as_str).filter(known).for_each(&mut add);
         }
-        let stored = subjects.iter().any(|subject| subject.command.preexisting);
-        for path in earlier.written.iter().rev().filter(|path| stored && !path.ends_with('/')).take(FILES) {
-            add(path);
+        if reads_any && subjects.iter().any(|subject| subject.command.preexisting) {
+            let is_data = |path: &&String| !path.ends_with('/') && !PROSE.iter().any(|end| path.ends_with(end));
+            earlier.written.iter().rev().filter(is_data).take(FILES).for_each(|path| add(path));
         }
         found
     }
@@ -125,8 +147,7 @@ struct SessionFile {
 }
 
 /// Whether a command changes a file of which no part of the path is known that says where it is, or runs what is not known.
-fn changes_unnamed(subject: &MatchInput<'_>) -> bool {
-    let command = subject.command;
+fn changes_unnamed(command: &Command) -> bool {
     let is_unnamed = |path: &Value| match path {
         Value::Unknown { why: Why::Temporary | Why::Number, .. } => false,
         Value::Unknown { shape, .. } => shape.starts_with(Value::HOLE),
@@ -149,52 +170,69 @@ struct Search<'s, 'a> {
     map: &'s Map<'s>,
     look: &'s dyn FileOracle,
     subjects: &'s [MatchInput<'a>],
+    /// How often it may be asked yet what is at a path.
+    left: Cell<u32>,
 }
 
 impl Search<'_, '_> {
-    /// Something outside the workspace that a file names.
-    fn names_outside(&self, file: &str, text: &str) -> Option<String> {
+    /// What is at a path; unknown if that was asked too often.
+    fn at(&self, path: &str) -> Presence {
+        let Some(left) = self.left.get().checked_sub(1) else { return Presence::Unknown };
+        self.left.set(left);
+        self.look.look(path)
+    }
+
+    /// Whether a file names something outside the workspace.
+    fn names_outside(&self, file: &str, text: &str) -> bool {
         let folder = folder_above(file).unwrap_or("/");
-        let climbs = UPWARD.iter().any(|mark| text.contains(mark));
         let mut tried = BTreeSet::new();
-        let names = names(text).filter(|name| tried.insert(name.text)).take(NAMES);
-        names.into_iter().find_map(|name| {
-            let home = self.map.home();
+        let has_mark = |text: &str| UPWARD.iter().any(|mark| text.contains(mark));
+        let anywhere = has_mark(text);
+        let lines = text.lines().flat_map(|line| {
+            let here = anywhere && has_mark(line);
+            // What a variable has may come from any line.
+            let climbs =
+                move |name: &Name<'_>| here || anywhere && (name.is_behind_dollar || name.text.starts_with('/'));
+            names(line).map(move |name| (name, climbs(&name)))
+        });
+        let tells = |name: &Name<'_>| name.text.contains('/') || name.is_value;
+        let lines = lines.filter(|(name, climbs)| tells(name) && tried.insert((name.text, *climbs)));
+        lines.take(NAMES).any(|(name, climbs)| {
             let in_home = name.text.strip_prefix("~/").or_else(|| name.text.strip_prefix("HOME/"));
-            let own = match (in_home, home) {
+            let own = match (in_home, self.map.home()) {
                 (Some(rest), Some(home)) => Some(absolute(rest, home)),
                 _ if name.text.starts_with('/') => Some(absolute("", name.text)),
                 _ if name.text.starts_with("../") => Some(absolute(name.text, folder)),
                 _ => None,
             };
-            let own = own.filter(|path| self.is_outside(path));
-            own.or_else(|| self.beside(name, folder).filter(|_| climbs))
+            own.is_some_and(|path| self.is_outside(&path)) || climbs && self.is_beside(name, folder)
         })
     }
 
-    /// What lies in a folder around the workspace under this name, or in the home folder, and not in the workspace.
-    fn beside(&self, name: Name<'_>, folder: &str) -> Option<String> {
-        let workspace = self.map.workspace()?;
+    /// Whether something lies in a folder around the workspace under this name, or in the home folder, and not in the workspace.
+    fn is_beside(&self, name: Name<'_>, folder: &str) -> bool {
+        let Some(workspace) = self.map.workspace() else { return false };
         let text = name.text.rsplit_once("../").map_or(name.text, |(_, rest)| rest);
         // `$BASE/Documents`
         let text = text.split_once('/').filter(|_| name.is_behind_dollar).map_or(text, |(_, rest)| rest);
         let rest = text.trim_matches('/');
-        let is_path = name.text.contains('/') || name.is_value;
         let has_letters = rest.chars().filter(|one| one.is_alphabetic()).count() > 2;
-        let is_here = |folder: &str| self.look.look(&absolute(rest, folder)) != Presence::Absent;
-        if !is_path || !has_letters || rest.starts_with('.') || [workspace, folder].into_iter().any(is_here) {
-            return None;
+        let is_here = |folder: &str| self.at(&absolute(rest, folder)) != Presence::Absent;
+        if !has_letters || rest.starts_with('.') || [workspace, folder].into_iter().any(is_here) {
+            return false;
         }
         let around = std::iter::successors(folder_above(workspace), |folder| folder_above(folder));
         let mut folders = self.map.home().into_iter().chain(around);
-        folders.find_map(|folder| Some(absolute(rest, folder)).filter(|path| self.is_outside(path)))
+        folders.any(|folder| self.is_outside(&absolute(rest, folder)))
     }
 
-    /// Whether something is there that is of the user, and is no file that a command of the text is known to read.
+    /// Whether something is there that is of the user: no program or what programs keep, and no file that a command of the text is known
+    /// to read.
     fn is_outside(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         let is_users = matches!(self.map.place(path), PathZone::Account | PathZone::Outside);
-        let is_program = || path.split('/').any(|part| part.starts_with('.') || part == "bin");
+        let (above, _) = path.rsplit_once('/').unwrap_or_default();
+        let is_tools = || path.ends_with("/bin") || above.split('/').any(|part| part.starts_with('.') || part == "bin");
         let holds_workspace = || self.map.workspace().is_some_and(|workspace| is_within(workspace, path));
         let reads = |effect: &Effect| {
             let is_of_file = effect.kind == EffectKind::Read && !is_listing(effect);
@@ -202,10 +240,10 @@ impl Search<'_, '_> {
         };
         let is_read = || self.subjects.iter().any(|subject| subject.command.effects.iter().any(reads));
         is_users
-            && !is_program()
+            && !is_tools()
             && !is_made_again(path)
             && !holds_workspace()
-            && matches!(self.look.look(path), Presence::File | Presence::Folder)
+            && matches!(self.at(path), Presence::File | Presence::Folder)
             && !is_read()
     }
 }

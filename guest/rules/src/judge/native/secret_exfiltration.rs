@@ -6,7 +6,6 @@ use toolgate_shell::{Command, EffectKind, RedirectKind, Span, Value, Word};
 
 use super::secret_output::{here_string, secrets_in, speaks};
 use crate::call::Field;
-use crate::flow::is_interpreter;
 use crate::judge::{Evaluation, evidence};
 use crate::matching::MatchInput;
 use crate::native_rule::NativeRule;
@@ -134,23 +133,17 @@ impl Evaluation<'_> {
 }
 
 /// Programs that name in an error what is not there.
-const COMPLAINERS: &[&str] = &["cat", "cd", "du", "file", "find", "head", "ls", "readlink", "stat", "tail", "wc"];
+const COMPLAINERS: &[&str] = &["cd", "du", "file", "find", "head", "ls", "readlink", "stat", "tail", "wc"];
 
 /// Whether a command puts its words, or what is given to it, into the pipe that follows.
 fn prints(command: &Command, source: &str) -> bool {
     let Some(program) = command.program() else { return false };
-    // Code in another language is given them as arguments.
-    let is_given = || is_interpreter(program) && command.words.iter().any(|word| is_inline_code(word.text()));
     // `ls "$TOKEN" 2>&1`
     let complains = || {
         let stage = source.get(command.span.start..).and_then(|rest| rest.split_once('|'));
         COMPLAINERS.contains(&program) && stage.is_some_and(|(own, rest)| own.contains("2>&1") || rest.starts_with('&'))
     };
-    matches!(program, "base64" | "cat" | "gzip" | "xxd") || speaks(command) || is_given() || complains()
-}
-
-fn is_inline_code(word: &str) -> bool {
-    matches!(word, "-c" | "-e" | "-E" | "-p" | "-r" | "-pe" | "-ne" | "--eval" | "--print")
+    matches!(program, "base64" | "cat" | "gzip" | "xxd") || speaks(command) || complains()
 }
 
 /// Whether a client takes one of its words for the address that it asks at, with what else it is given.

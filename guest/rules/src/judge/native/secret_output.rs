@@ -88,7 +88,11 @@ pub(super) fn prints_environment(subject: &MatchInput<'_>) -> bool {
         // It is a script of every package.
         "npm" | "yarn" => names().eq(&["run", "env"]),
         "printenv" => !help() && all_or_secret(),
-        "gdb" => rest.iter().any(|word| word.starts_with("show env")),
+        "gdb" => rest.iter().any(|word| {
+            let mut words = word.split_whitespace();
+            let shows = words.next() == Some("show") && words.next().is_some_and(|word| word.starts_with("env"));
+            shows && words.next().is_none_or(is_secret_variable)
+        }),
         "set" => rest.is_empty(),
         "export" => rest.is_empty() || rest == ["-p"],
         "declare" | "typeset" => letters().all(|letter| "px".contains(letter)) && all_or_secret(),
@@ -262,9 +266,11 @@ fn spoken_words(command: &Command) -> Vec<&Word> {
 
 /// Whether code in another language prints its arguments.
 fn prints_arguments(code: &str) -> bool {
-    let prints =
-        ["print", "console.log", "stdout.write", "puts", "say ", "echo "].iter().any(|call| code.contains(call));
-    prints && ["shift", "ARGV", "argv"].iter().any(|name| code.contains(name))
+    const CALLS: &[&str] = &["print", "console.log", "stdout.write", "puts", "say ", "echo "];
+    // `node -p 'process.argv[1]'`
+    let is_expression = code.starts_with("process.argv") || code.starts_with("ARGV");
+    let statements = || code.split([';', '\n']).filter_map(|one| CALLS.iter().find_map(|call| one.split_once(call)));
+    is_expression || statements().any(|(_, given)| ["shift", "ARGV", "argv"].iter().any(|name| given.contains(name)))
 }
 
 /// Whether a command prints what it is given as text: `nl <<< TEXT`.

@@ -18,7 +18,7 @@ const READERS: &[&str] = &[
     "tac", "tail", "tr", "uniq", "xmllint", "yq", "zcat",
 ];
 
-/// Those that make the lines out of a text that does not look like them.
+/// Those that decode a text to lines, with an option that says so.
 const DECODERS: &[&str] = &["base32", "base64", "basenc", "xxd"];
 
 /// Options by which grep prints names of files.
@@ -36,15 +36,16 @@ impl Evaluation<'_> {
         world: &mut dyn GuardHost,
     ) {
         let runs = |subject: &&MatchInput<'_>| subject.command.runs != Runs::Never && !subject.command.preexisting;
-        // Nobody codes the names of files that are only moved.
-        let decodes = subjects.iter().any(|one| one.command.program().is_some_and(|name| DECODERS.contains(&name)));
         for subject in subjects.iter().filter(runs) {
             let hit = subject.command.effects.iter().zip(subject.places()).find_map(|(effect, place)| {
                 let unnamed = matches!(place, PathZone::Found | PathZone::Unknown);
-                if !unnamed || !(loses(subject.command, effect) || decodes && is_whole_move(effect)) {
+                let moves = is_whole_move(effect);
+                if !unnamed || !(loses(subject.command, effect) || moves) {
                     return None;
                 }
-                unread_list(subjects, subject, effect, &field.value).map(|list| [effect.span, list])
+                let list = unread_list(subjects, subject, effect, &field.value)?;
+                // Nobody encodes the names of files that are only moved.
+                (!moves || is_decoded(subjects, list)).then_some([effect.span, list])
             });
             if let Some(spans) = hit {
                 let evidence = spans.map(|span| evidence(field, span)).to_vec();
@@ -52,6 +53,20 @@ impl Evaluation<'_> {
             }
         }
     }
+}
+
+/// Whether the command that reads a list decodes it.
+fn is_decoded(subjects: &[MatchInput<'_>], list: Span) -> bool {
+    let decodes = |command: &Command| {
+        let is_decoder = command.program().is_some_and(|name| DECODERS.contains(&name));
+        let says = |word: &Word| matches!(word.text(), "-d" | "-D" | "-di" | "-r" | "-r -p" | "--decode" | "-rp");
+        is_decoder && command.words.iter().any(says)
+    };
+    let reads = |command: &Command| {
+        command.effects.iter().any(|effect| effect.span == list)
+            || command.redirects.iter().any(|redirect| redirect.target.span == list)
+    };
+    subjects.iter().any(|one| decodes(one.command) && reads(one.command))
 }
 
 /// Whether an effect moves a file that nothing is known of.
