@@ -124,7 +124,7 @@ impl Evaluation<'_> {
                     // `glob("config/tasks.*")`
                     None if effect.path.text().trim_matches(['/', '*', Value::HOLE]).is_empty() => {}
                     None => {
-                        earlier.written.iter().filter(|path| effect.path.may_lead_to(path)).for_each(|path| add(path))
+                        earlier.written.iter().filter(|path| effect.path.may_lead_to(path)).for_each(|path| add(path));
                     }
                 }
             }
