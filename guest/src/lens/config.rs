@@ -425,7 +425,7 @@ mod tests {
         let schema: Value = serde_json::from_str(include_str!("../../rules/rules.schema.json")).expect("JSON");
         let properties = schema["$defs"]["lens"]["properties"].as_object().expect("properties");
         assert!(properties.contains_key(HOSTS_OWN));
-        assert_eq!(properties.len(), 26, "fifteen settings, ten of them in two spellings, and the host's own");
+        assert_eq!(properties.len(), 28, "sixteen settings, eleven of them in two spellings, and the host's own");
         for (key, schema) in properties.iter().filter(|(key, _)| *key != HOSTS_OWN) {
             let mut config = Config::default();
             assert!(config.slot(&camel(key)).is_some(), "{key}");
