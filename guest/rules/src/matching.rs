@@ -461,16 +461,22 @@ impl<'a> MatchInput<'a> {
             self.command.span.is_inside(outer.span)
                 && run.any(|effect| effect.path.known().is_some_and(|path| earlier.has_written(path)))
         };
-        let explains = |other: &Effect| match other.kind {
-            EffectKind::Create => in_temporary(other.path.text()),
-            EffectKind::Delete => other.recursive && !matches!(other.path, Value::Unknown { .. }),
-            _ => false,
+        let explains = |other: &Effect| {
+            other.kind == EffectKind::Delete && other.recursive && !matches!(other.path, Value::Unknown { .. })
         };
         let explained = || {
             let of_script = |other: &&Command| other.via == self.command.via;
             commands.iter().filter(of_script).flat_map(|other| &other.effects).any(explains)
         };
-        commands[..self.index].iter().any(|outer| runs(&outer)) && !explained()
+        commands[..self.index].iter().any(|outer| runs(&outer)) && !self.makes_temporary() && !explained()
+    }
+
+    /// Whether a command of the same script makes something temporary.
+    pub(crate) fn makes_temporary(&self) -> bool {
+        self.reaches(DependsOn::Text);
+        let of_script = self.script().commands.iter().filter(|other| other.via == self.command.via);
+        let mut effects = of_script.flat_map(|other| &other.effects);
+        effects.any(|effect| effect.kind == EffectKind::Create && in_temporary(effect.path.text()))
     }
 
     /// Where a path lies whose beginning is not known, if what is behind that is not in the workspace and is in the home folder or in

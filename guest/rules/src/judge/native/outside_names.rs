@@ -60,7 +60,7 @@ impl Evaluation<'_> {
     ) {
         let Some(look) = look else { return };
         let runs = |subject: &&MatchInput<'_>| subject.command.runs != Runs::Never && !subject.command.elsewhere;
-        let unnamed = || subjects.iter().filter(runs).filter(|subject| changes_unnamed(subject.command));
+        let unnamed = || subjects.iter().filter(runs).filter(|subject| changes_unnamed(subject));
         let Some(first) = unnamed().next() else { return };
         let search = Search { map: self.map, look, subjects, left: Cell::new(LOOKS) };
         // What a program may run is one of many things, so that only what it is told to read speaks of it.
@@ -146,8 +146,10 @@ struct SessionFile {
     text: String,
 }
 
-/// Whether a command changes a file of which no part of the path is known that says where it is, or runs what is not known.
-fn changes_unnamed(command: &Command) -> bool {
+/// Whether a command changes a file of which no part of the path is known that says where it is, or runs what is not known. What a
+/// script changes that makes temporary files is most likely those.
+fn changes_unnamed(subject: &MatchInput<'_>) -> bool {
+    let command = subject.command;
     let is_unnamed = |path: &Value| match path {
         Value::Unknown { why: Why::Temporary | Why::Number, .. } => false,
         Value::Unknown { shape, .. } => shape.starts_with(Value::HOLE),
@@ -156,7 +158,8 @@ fn changes_unnamed(command: &Command) -> bool {
     let changes = |effect: &Effect| {
         matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Write) && is_unnamed(&effect.path)
     };
-    runs_unnamed(command) || command.effects.iter().any(changes)
+    let is_temporary = || command.preexisting && subject.makes_temporary();
+    runs_unnamed(command) || command.effects.iter().any(changes) && !is_temporary()
 }
 
 /// Whether a command of a script runs what is not known.
