@@ -504,7 +504,7 @@ fn add_touched(
                 Some(other) => {
                     let why = match other {
                         BlobContent::TooMuch => {
-                            "more than can be read at once; undo it by itself: toolgate undo -- FILE"
+                            "larger than 1 GiB with the files before it; undo it alone: toolgate undo -- FILE"
                         }
                         _ => "its content was in the repository, and is not there any more",
                     };
