@@ -330,7 +330,7 @@ struct Beside {
 }
 
 /// What git keeps of a merge, a pick or a revert that is not committed: a reset forgets it.
-const UNDER_WAY: &[&str] = &[
+pub(crate) const UNDER_WAY: &[&str] = &[
     "MERGE_HEAD",
     "MERGE_MODE",
     "MERGE_MSG",

@@ -1060,7 +1060,7 @@ pub(crate) fn modes(git: &Git, store_folder: &Path, snapshot: &Snapshot, until: 
     ShadowRepository::of(git, store_folder, snapshot, until).ok()?.modes(snapshot.modes.as_deref()?)
 }
 
-/// The content of blobs of a root's snapshots, in the same order; none of those that are not there any more.
+/// The content of blobs of a root's snapshots, in the same order.
 ///
 /// Reads up to a GiB in all.
 ///

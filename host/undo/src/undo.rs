@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use toolgate_git::Git;
 
-use crate::calls::{Calls, is_left_out, same};
+use crate::calls::{Calls, UNDER_WAY, is_left_out, same};
 use crate::error::UndoError;
 use crate::git;
 use crate::history::{self, HistoryPlan};
@@ -173,7 +173,9 @@ impl Calls {
         // What git keeps of a merge comes back with the index and `HEAD`, or not at all.
         let in_the_way: HashSet<&PathBytes> = conflicts.iter().map(|conflict| &conflict.path).collect();
         let is_left = |path: &PathBytes| {
-            let git_dir = path.as_path().parent().map(PathBytes::from);
+            let path = path.as_path();
+            let is_of_merge = path.file_name().is_some_and(|name| UNDER_WAY.iter().any(|own| name == *own));
+            let git_dir = path.parent().filter(|_| is_of_merge).map(PathBytes::from);
             git_dir.is_some_and(|git_dir| git_dirs.contains(&git_dir) && (only || in_the_way.contains(&git_dir)))
         };
         let is_meant = |path: &PathBytes| is_asked(path.as_path(), &request.only) && !is_left(path);

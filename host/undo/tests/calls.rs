@@ -747,6 +747,18 @@ fn a_merge_that_a_call_began_is_taken_back() {
     assert_eq!(scratch.tree(), before);
 }
 
+/// A file of settings is one like others, also where only that is undone.
+#[test]
+fn settings_of_git_alone_are_put_back() {
+    let scratch = Scratch::new(REPOSITORY);
+    let config = || std::fs::read_to_string(scratch.root().join(".git/config")).expect("the settings");
+    let before = config();
+    let id = scratch.call("1", scratch.git("config"), "git config a.b c");
+    assert_ne!(config(), before);
+    let (_, conflicts) = scratch.undo_only(&[&id], &[".git/config"], false);
+    assert_eq!((conflicts.len(), config()), (0, before), "{conflicts:?}");
+}
+
 #[test]
 fn folders_that_are_made_again_are_not_from_1970() {
     let scratch = Scratch::new(REPOSITORY);

@@ -172,6 +172,10 @@ pub(super) fn root(name: &str, arguments: &[&str], state: &ShellState) -> Option
     if name == "git" && ["GIT_DIR", "GIT_WORK_TREE"].iter().any(|name| state.get(name).is_some()) {
         return None;
     }
+    let moves = ["GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
+    if arguments.contains(&"--git-path") && moves.iter().any(|name| state.get(name).is_some()) {
+        return None;
+    }
     let is_root = |folder: &&str| {
         marks.iter().any(|mark| matches!(state.files.look(&absolute(mark, folder)), Presence::File | Presence::Folder))
     };

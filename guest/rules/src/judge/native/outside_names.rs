@@ -107,7 +107,7 @@ impl Evaluation<'_> {
             if found.len() == FILES || found.iter().any(|file| file.path == path) {
                 return;
             }
-            let held = || look.script(path).filter(|_| earlier.has_written(path));
+            let held = || earlier.has_written(path).then(|| look.script(path)).flatten();
             if let Some(mut text) = look.written(path).or_else(held) {
                 text.truncate(text.floor_char_boundary(LONGEST));
                 found.push(SessionFile { path: path.to_owned(), text });
