@@ -223,7 +223,8 @@ impl Calls {
         let Some(store) = self.store()?.filter(|store| store.is_due(millis(now))) else { return Ok(()) };
         // Which refs they have is in the entries, which are gone then.
         let entries: Vec<Entry> = store.entries()?.collect();
-        let Some(tidied) = store.tidy(&self.limits, millis(now))? else { return Ok(()) };
+        let beside = bytes_of_snapshots(&store, &entries);
+        let Some(tidied) = store.tidy(&self.limits, &beside, millis(now))? else { return Ok(()) };
         let (dropped, live): (Vec<&Entry>, Vec<&Entry>) =
             entries.iter().partition(|entry| tidied.dropped.contains(&entry.id));
         dropped.into_iter().for_each(drop_keeps);
@@ -435,23 +436,28 @@ fn beside_snapshot(path: &Path) -> Change {
     Change { path, kind: ChangeKind::Write, certain: false, recursive: false }
 }
 
-/// The files with a repository's settings that git commands change besides refs: `branch -D` removes those of the branch.
+/// The files of a repository that git commands change besides refs: `branch -D` removes the settings of the branch, and `worktree
+/// remove` what git knows of the worktree.
 fn settings(changes: &[Changes]) -> Vec<Change> {
-    let commands = changes.iter().flat_map(|one| &one.git);
-    let own = commands.filter(|one| matches!(one.command.as_str(), "branch" | "remote" | "config"));
-    let config = |one: &GitCommand| {
-        let config = configuration_of(&worktree_of(Path::new(one.folder.as_deref()?))?)?;
-        let path = config.is_file().then(|| config.to_str().map(str::to_owned))?;
-        Some(Change { path: Some(path?), kind: ChangeKind::Write, certain: false, recursive: false })
+    let own = |one: &GitCommand| {
+        let common = || common_folder_of(&worktree_of(Path::new(one.folder.as_deref()?))?);
+        match one.command.as_str() {
+            "branch" | "remote" | "config" => {
+                let config = common()?.join("config");
+                config.is_file().then(|| beside_snapshot(&config))
+            }
+            "worktree" => Some(removable(&common()?.join("worktrees"))),
+            _ => None,
+        }
     };
-    own.filter_map(config).collect()
+    changes.iter().flat_map(|one| &one.git).filter_map(own).collect()
 }
 
-/// The file with the settings of the repository that a root is a worktree of, the main one or a linked one.
-fn configuration_of(root: &Path) -> Option<PathBuf> {
+/// Git's folder of the repository that a root is a worktree of, the main one or a linked one.
+fn common_folder_of(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
     if git.is_dir() {
-        return Some(git.join("config"));
+        return Some(git);
     }
     let line = |path: &Path| Some(String::from_utf8(read_regular(path, LINE).ok()?).ok()?.trim_end().to_owned());
     let folder = root.join(line(&git)?.strip_prefix("gitdir: ")?);
@@ -460,7 +466,7 @@ fn configuration_of(root: &Path) -> Option<PathBuf> {
         return None;
     }
     let common = folder.join(line(&folder.join("commondir"))?);
-    Some(common.canonicalize().ok()?.join("config"))
+    common.canonicalize().ok()
 }
 
 /// Most bytes of a file with one path.
@@ -650,8 +656,13 @@ impl Pending {
         let (items, left_out) = self.survey.capture(self.store.objects(), of_files, &self.limits, self.until);
         self.left_out.extend(left_out);
         let workspaces = std::mem::take(&mut self.workspaces);
-        let repositories =
-            Repositories { known: &self.known, folders: &self.repositories, call: &self.call, until: self.until };
+        let repositories = Repositories {
+            known: &self.known,
+            folders: &self.repositories,
+            call: &self.call,
+            age: self.limits.age + TIDY_DELAY,
+            until: self.until,
+        };
         let objects = self.store.objects();
         let ((snapshots, unsaved), (histories, unkept)) = std::thread::scope(|scope| {
             let kept = scope.spawn(|| repositories.save(objects, &id));
@@ -720,6 +731,8 @@ struct Repositories<'a> {
     /// A folder in each.
     folders: &'a [PathBuf],
     call: &'a CallRef,
+    /// How old an entry is that has been dropped for sure.
+    age: Duration,
     until: Instant,
 }
 
@@ -730,7 +743,7 @@ impl Repositories<'_> {
         for folder in self.folders {
             let put = |content: &[u8]| objects.put(content);
             let saved = |(repository, tree): (Repository, Option<String>)| {
-                history::save(&repository, tree.as_deref(), &put, id)
+                history::save(&repository, tree.as_deref(), &put, id, self.age)
             };
             match self.of(folder).and_then(|found| found.map(saved).transpose()) {
                 Ok(found) => histories.extend(found),
@@ -876,6 +889,18 @@ fn histories_differ(entry: &Entry, after: &After) -> bool {
     pairs.into_iter().any(|(before, after)| after.as_ref() != Some(before))
 }
 
+/// The bytes of the snapshots of each entry, by its id. What several entries share, each has a part of.
+fn bytes_of_snapshots(store: &Store, entries: &[Entry]) -> HashMap<String, u64> {
+    let bytes = snapshot::bytes(store.folder());
+    let folders = |entry: &Entry| entry.snapshots.iter().map(snapshot::folder_name).collect::<HashSet<_>>();
+    let mut sharing: HashMap<String, u64> = HashMap::new();
+    for folder in entries.iter().flat_map(folders) {
+        *sharing.entry(folder).or_default() += 1;
+    }
+    let part = |folder: &String| Some(bytes.get(folder)? / sharing.get(folder)?);
+    entries.iter().map(|entry| (entry.id.clone(), folders(entry).iter().filter_map(part).sum())).collect()
+}
+
 fn drop_keeps(entry: &Entry) {
     for history in &entry.histories {
         let dropped = git::find(history.repository.as_path(), &entry.call)
@@ -885,6 +910,9 @@ fn drop_keeps(entry: &Entry) {
         }
     }
 }
+
+/// How long an entry may be there that is too old.
+const TIDY_DELAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// How long tidying up the snapshots may take.
 const TIDY_TIMEOUT: Duration = Duration::from_secs(20);

@@ -31,6 +31,7 @@ use toolgate_private::{is_missing, open_regular, read_at_most};
 use crate::error::UndoError;
 use crate::git::{differences, is_id, parts};
 use crate::model::{History, PathBytes, hex};
+use crate::store;
 
 /// What the names of our refs begin with.
 const KEEPS: &str = "refs/toolgate-undo-";
@@ -60,7 +61,8 @@ const STASH: &str = "refs/stash";
 const MESSAGE: &str = "toolgate undo";
 
 /// Notes what there is of a repository, and keeps its objects. `head_tree` is the tree of its last commit, if that is known;
-/// `objects_put` stores the index's content and says its sha256.
+/// `objects_put` stores the index's content and says its sha256. Refs of entries that are older than `age` go: their store may
+/// have been removed.
 ///
 /// # Errors
 /// If git refuses something, if there are more than 20,000 refs, or if it takes too long. Then nothing is kept.
@@ -69,12 +71,30 @@ pub fn save(
     head_tree: Option<&str>,
     objects_put: &dyn Fn(&[u8]) -> Result<String, UndoError>,
     entry_id: &str,
+    age: Duration,
 ) -> Result<History, UndoError> {
     let refs = refs(repository)?;
     let mut history = noted(repository, &refs)?;
     history.index = index(repository)?.map(|content| objects_put(&content)).transpose()?;
     keep(repository, head_tree, &refs, &history, &keep_name(&repository.git_dir, entry_id)?)?;
+    drop_expired(repository, &refs, entry_id, age);
     Ok(history)
+}
+
+/// Removes the refs of entries that are older than this one by more than an age.
+fn drop_expired(repository: &Repository, refs: &[Ref], entry_id: &str, age: Duration) {
+    if !store::is_id(entry_id) {
+        return;
+    }
+    let oldest = store::time_of(entry_id).saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+    let entry_of = |one: &Ref| one.name.strip_prefix(KEEPS)?.rsplit_once('-').map(|(id, _)| id.to_owned());
+    let is_expired = |one: &&Ref| entry_of(one).is_some_and(|id| store::is_id(&id) && store::time_of(&id) < oldest);
+    let commands: Vec<String> = refs.iter().filter(is_expired).map(|one| format!("delete {}\n", one.name)).collect();
+    if !commands.is_empty() {
+        // Somebody else may have removed one of them just now: then it is for the next time.
+        let dropped = repository.ask(&["update-ref", "--stdin"], commands.concat().into_bytes());
+        tracing::debug!(count = commands.len(), ?dropped, "refs of old entries");
+    }
 }
 
 /// What there is now. Nothing is stored. None if the folder, of a worktree or of git, is in no repository any more.
@@ -824,6 +844,8 @@ mod tests {
 
     const ENTRY: &str = "0001-call";
 
+    const AGE: Duration = Duration::from_secs(14 * 24 * 3_600);
+
     /// Saves the repository that a folder is in.
     fn saved(
         put: &dyn Fn(&[u8]) -> Result<String, UndoError>,
@@ -831,7 +853,7 @@ mod tests {
         entry: &str,
     ) -> Result<Option<History>, UndoError> {
         let repository = Repository::of(&git(), folder, soon())?;
-        repository.map(|repository| save(&repository, None, put, entry)).transpose()
+        repository.map(|repository| save(&repository, None, put, entry, AGE)).transpose()
     }
 
     /// What is in the repository.
@@ -1208,6 +1230,24 @@ mod tests {
         }
         for entry in ["", "a b", "a/../b", "tags/x", "-\n"] {
             assert!(saved(&|content| Ok(digest(content)), &scratch.root, entry).is_err(), "{entry:?}");
+        }
+    }
+
+    /// Whose entries are gone with their store.
+    #[test]
+    fn refs_of_old_entries_go() {
+        let day = 24 * 3_600 * 1_000;
+        // How many days before the newest entry another one is, and whether its ref stays.
+        for (days, stays) in [(0, true), (13, true), (15, false), (400, false)] {
+            let scratch = Scratch::full();
+            let id = |time| store::Store::new_id(time, "agent", "session");
+            let put = |content: &[u8]| Ok(digest(content));
+            let now = 1_800_000_000_000;
+            for entry in [id(now - days * day), id(now)] {
+                saved(&put, &scratch.root, &entry).expect("saved");
+            }
+            assert_eq!(scratch.keeps(), 3 + 1 + usize::from(stays), "{days}");
+            scratch.shell("git fsck --strict");
         }
     }
 

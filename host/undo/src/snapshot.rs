@@ -109,6 +109,15 @@ const LIST: u64 = 1 << 20;
 /// How many paths git is given at once. What was read until the deadline is not read again the next time.
 const CHUNK: usize = 8_000;
 
+/// How many bytes of files it is given at once: about a second's work.
+const CHUNK_BYTES: u64 = 32 << 20;
+
+/// Bytes of a file of which the content is stored as it is: to compress it takes five times as long.
+const LARGE: u64 = 8 << 20;
+
+/// How long a file that took too long is not tried again.
+const SLOW_RETENTION: Duration = Duration::from_secs(3_600);
+
 /// How many paths are named as arguments at once.
 const ARGUMENTS: usize = 200;
 
@@ -142,8 +151,8 @@ type Paths = Vec<Vec<u8>>;
 pub struct Pending {
     own: ShadowRepository,
     _turn: File,
-    /// To be read.
-    read: Paths,
+    /// To be read, with their lengths.
+    read: Vec<(Vec<u8>, u64)>,
     /// In our index, and not in the last commit: their content is stored by now, or will be.
     held: Paths,
     gone: Paths,
@@ -198,14 +207,15 @@ pub fn survey(
     if let Some(theirs) = theirs.filter(|_| !own.index.exists()) {
         own.seed(theirs)?;
     }
-    let found = ChangedPaths::sort(&root, own.refresh(own.changed()?)?, limits);
+    let mut found = ChangedPaths::sort(&root, own.refresh(own.changed()?)?, limits);
+    found.leave_out_slow(&own);
     within(&found, theirs, limits)?;
-    let read: Vec<Vec<u8>> = found.read.into_iter().map(|(path, _)| path).collect();
+    let paths: Paths = found.read.iter().map(|(path, _)| path.clone()).collect();
     let held = match theirs {
-        Some(theirs) => own.held(head.as_deref().unwrap_or(theirs.empty_tree()), &[&read, &found.gone])?,
+        Some(theirs) => own.held(head.as_deref().unwrap_or(theirs.empty_tree()), &[&paths, &found.gone])?,
         None => Vec::new(),
     };
-    Ok(Pending { own, _turn: turn, read, held, gone: found.gone, left_out: found.left_out, head })
+    Ok(Pending { own, _turn: turn, read: found.read, held, gone: found.gone, left_out: found.left_out, head })
 }
 
 impl Pending {
@@ -216,7 +226,8 @@ impl Pending {
 
     /// The paths whose content would be read, or taken from the user's repository, absolute.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.read.iter().chain(&self.held).map(|path| self.own.root.join(OsStr::from_bytes(path))).collect()
+        let read = self.read.iter().map(|(path, _)| path);
+        read.chain(&self.held).map(|path| self.own.root.join(OsStr::from_bytes(path))).collect()
     }
 
     /// Makes the snapshot, without the paths that are withheld: one answer for each of [`Pending::paths`], in the same
@@ -243,29 +254,23 @@ impl Pending {
         let is_withheld = |at: usize| withheld.get(at).copied().unwrap_or(true);
         let mut remove = gone;
         let mut add = Vec::with_capacity(read.len());
-        let count = read.len();
-        for (at, path) in read.into_iter().chain(held).enumerate() {
+        let read = read.into_iter().map(|(path, length)| (path, Some(length)));
+        for (at, (path, length)) in read.chain(held.into_iter().map(|path| (path, None))).enumerate() {
             if is_withheld(at) {
                 left_out.push(own.left_out(&path, why_withheld));
                 remove.push(path);
-            } else if at < count {
-                add.push(path);
+            } else if let Some(length) = length {
+                add.push((path, length));
             }
         }
         // What is in the index as it seems to be is not read again.
         let racy: HashSet<Vec<u8>> = own.racy().into_iter().collect();
-        remove.extend(add.iter().filter(|path| racy.contains(*path)).cloned());
+        remove.extend(add.iter().map(|(path, _)| path).filter(|path| racy.contains(*path)).cloned());
         own.update(&["update-index", "-z", "--force-remove", "--stdin"], &remove)?;
         // They are new to the index now, and read whatever becomes of this.
         own.put("racy", &[])?;
-        let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-        if add.len() >= MANY && own.git.packs_at_once() {
-            // All that is larger than this goes into a pack. That is ten times as fast as files of their own.
-            own.update(&[&["-c", "core.bigFileThreshold=1"], &update[..]].concat(), &add)?;
-        } else {
-            own.update(&update, &add)?;
-        }
-        let changed = [add, remove].concat();
+        own.add(&add)?;
+        let changed = add.into_iter().map(|(path, _)| path).chain(remove).collect::<Paths>();
         own.note_racy(changed.iter())?;
         let tree = own.tree(head.as_deref()).inspect_err(|error| own.forget(error))?;
         let modes = own.put_modes(known, &changed)?;
@@ -278,6 +283,9 @@ impl Pending {
 /// The file that says of which tree the index is and which list of modes it has, with which last commit all of that tree is
 /// there, and since which start of the machine: a loss of power may leave objects without content.
 const LAST: &str = "last";
+
+/// The file that says which large file is being added, and how long it is.
+const SLOW: &str = "slow";
 
 /// What the last snapshot was.
 struct Last {
@@ -339,6 +347,18 @@ impl ChangedPaths {
         }
         found.gone.retain(|path| !path.ends_with(b"/"));
         found
+    }
+}
+
+impl ChangedPaths {
+    /// Leaves out the files that took too long the last time.
+    fn leave_out_slow(&mut self, own: &ShadowRepository) {
+        let slow = own.slow();
+        let is_slow = |(path, length): &(Vec<u8>, u64)| slow.as_ref() == Some(&(path.clone(), *length));
+        for (path, _) in self.read.extract_if(.., |one| is_slow(one)) {
+            self.left_out.push(own.left_out(&path, "it could not be read in time"));
+            self.gone.push(path);
+        }
     }
 }
 
@@ -654,6 +674,41 @@ impl ShadowRepository {
         Ok(())
     }
 
+    /// Stores the content of files and adds them to the index, some at a time: what was added until the deadline stays. Of a large
+    /// file on which this is cut off it is known the next time.
+    fn add(&self, paths: &[(Vec<u8>, u64)]) -> Result<(), UndoError> {
+        let update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+        let (large, small): (Vec<_>, Vec<_>) = paths.iter().partition(|(_, length)| *length >= LARGE);
+        let packs = small.len() >= MANY && self.git.packs_at_once();
+        // All that is larger than this goes into a pack. That is ten times as fast as files of their own.
+        let settings: &[&str] = if packs { &["-c", "core.bigFileThreshold=1"] } else { &[] };
+        let mut rest = small.as_slice();
+        while !rest.is_empty() {
+            let (chunk, after) = rest.split_at(chunk(rest.iter().map(|(_, length)| *length)));
+            let paths: Paths = chunk.iter().map(|(path, _)| path.clone()).collect();
+            self.update(&[settings, &update].concat(), &paths)?;
+            rest = after;
+        }
+        let slow = self.at_path(SLOW);
+        for (path, length) in large {
+            self.put(SLOW, &[format!("{length} ").as_bytes(), path].concat())?;
+            let settings = ["-c", "core.looseCompression=0"];
+            self.update(&[&settings, &update[..]].concat(), std::slice::from_ref(path))?;
+            std::fs::remove_file(&slow).map_err(|error| UndoError::system(&slow, error))?;
+        }
+        Ok(())
+    }
+
+    /// The file that took too long, and its length; none if that was long ago.
+    fn slow(&self) -> Option<(Vec<u8>, u64)> {
+        let path = self.at_path(SLOW);
+        let modified = path.metadata().and_then(|there| there.modified()).ok()?;
+        let said = std::fs::read(&path).ok().filter(|_| is_within(modified, SLOW_RETENTION))?;
+        let space = said.iter().position(|byte| *byte == b' ')?;
+        let length = std::str::from_utf8(said.get(..space)?).ok()?.parse().ok()?;
+        Some((said.get(space + 1..)?.to_vec(), length))
+    }
+
     /// The same with a copy of the index, which is nobody else's as long as it is our turn.
     fn apart(self) -> Result<Self, UndoError> {
         let index = self.at_path("index.apart");
@@ -958,6 +1013,17 @@ fn turn(folder: &Folder, until: Instant) -> Result<File, UndoError> {
     }
 }
 
+/// How many of these files are given to git at once.
+fn chunk(lengths: impl Iterator<Item = u64>) -> usize {
+    let mut bytes = 0_u64;
+    let fits = |length: &u64| {
+        let first = bytes == 0;
+        bytes += length.max(&1);
+        first || bytes <= CHUNK_BYTES
+    };
+    lengths.take(CHUNK).take_while(fits).count()
+}
+
 /// One line that git says.
 fn line(said: Vec<u8>) -> Result<String, UndoError> {
     let line = String::from_utf8_lossy(&said).trim().to_owned();
@@ -1166,6 +1232,28 @@ fn remove_unfinished(objects: &Path) {
     }
 }
 
+/// Bytes on the disk of each folder of snapshots, and which it is of. Of one that cannot be listed nothing is counted.
+pub(crate) fn bytes(store_folder: &Path) -> HashMap<String, u64> {
+    let listed = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found = HashMap::new();
+    for top in listed(&gits(store_folder)) {
+        let (mut bytes, mut folders) = (0, vec![top.path()]);
+        while let Some(folder) = folders.pop() {
+            for (path, there) in listed(&folder).filter_map(|entry| Some((entry.path(), entry.metadata().ok()?))) {
+                bytes += there.blocks() * 512;
+                folders.extend(there.is_dir().then_some(path));
+            }
+        }
+        found.extend(top.file_name().into_string().ok().map(|name| (name, bytes)));
+    }
+    found
+}
+
+/// The folder that a snapshot is in, as [`bytes`] names it.
+pub(crate) fn folder_name(snapshot: &Snapshot) -> String {
+    name(snapshot.root.as_path(), format_of(&snapshot.tree))
+}
+
 /// Gives back the room of snapshots that no entry speaks of: all but the live ones, and those of the last hour, whose
 /// entries may not be written yet.
 ///
@@ -1175,8 +1263,7 @@ pub fn tidy(git: &Git, store_folder: &Path, live: &[Snapshot], until: Instant) -
     // Trees and lists of modes.
     let mut names: HashMap<String, HashSet<&str>> = HashMap::new();
     for snapshot in live.iter().filter(|snapshot| is_id(&snapshot.tree)) {
-        let name = name(snapshot.root.as_path(), format_of(&snapshot.tree));
-        names.entry(name).or_default().extend([snapshot.tree.as_str()].into_iter().chain(snapshot.modes.as_deref()));
+        names.entry(folder_name(snapshot)).or_default().extend([snapshot.tree.as_str()].into_iter().chain(snapshot.modes.as_deref()));
     }
     let all = gits(store_folder);
     let listed = match std::fs::read_dir(&all) {
@@ -1221,8 +1308,12 @@ fn tidy_one(own: &ShadowRepository, live: &HashSet<&str>) -> Result<(), UndoErro
 }
 
 fn is_young(modified: SystemTime) -> bool {
+    is_within(modified, UNREFERENCED_RETENTION)
+}
+
+fn is_within(modified: SystemTime, age: Duration) -> bool {
     // A time in the future is that of a clock that was set back.
-    modified.elapsed().map_or(true, |age| age < UNREFERENCED_RETENTION)
+    modified.elapsed().map_or(true, |passed| passed < age)
 }
 
 impl ShadowRepository {
@@ -1240,10 +1331,17 @@ impl ShadowRepository {
         let named = self.ask(&["rev-list", "--objects", "--all", "--indexed-objects"], vec![], Borrowed::Too)?;
         let named = String::from_utf8_lossy(&named).into_owned();
         let named: HashSet<&str> = named.lines().filter_map(|line| line.split(' ').next()).collect();
-        let here = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
+        let here = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objectsize)"];
         let here = self.ask(&here, vec![], Borrowed::Not)?;
         let here = String::from_utf8_lossy(&here).into_owned();
-        let kept: Vec<&str> = here.lines().filter(|id| named.contains(id)).collect();
+        let here = here.lines().filter_map(|line| line.split_once(' '));
+        // To compress large ones now takes as long as it would have when they were added.
+        let is_packed = |(id, size): &(&str, &str)| {
+            let is_large = size.parse::<u64>().is_ok_and(|size| size >= LARGE);
+            let (folder, file) = id.split_at_checked(2).unwrap_or_default();
+            named.contains(id) && !(is_large && self.at_path("objects").join(folder).join(file).is_file())
+        };
+        let kept: Vec<&str> = here.filter(is_packed).map(|(id, _)| id).collect();
         let pack = self.pack(&kept, Borrowed::Not)?;
         let packs = self.at_path("objects/pack");
         for file in std::fs::read_dir(&packs).map_err(|error| UndoError::system(&packs, error))?.filter_map(Result::ok)

@@ -338,19 +338,24 @@ impl Store {
     }
 
     /// Drops entries that are older than the limits say, then the oldest until the store is within its size, then objects that
-    /// nothing refers to any more. None if somebody saves or undoes meanwhile: then it is for the next time. Not while this
+    /// nothing refers to any more. `beside` says how many bytes are kept elsewhere for an entry. None if somebody saves or undoes meanwhile: then it is for the next time. Not while this
     /// process itself has a [`Hold`].
     ///
     /// # Errors
     /// If the store cannot be listed, or the system does not let us read an entry.
-    pub fn tidy(&self, limits: &Limits, now_ms: u64) -> Result<Option<Tidied>, UndoError> {
+    pub fn tidy(
+        &self,
+        limits: &Limits,
+        beside: &HashMap<String, u64>,
+        now_ms: u64,
+    ) -> Result<Option<Tidied>, UndoError> {
         // Reading takes longest, and nobody has to wait for it.
         let mut references = HashMap::new();
         self.add_references(&mut references)?;
         let Some(_alone) = self.locked(FlockOperation::NonBlockingLockExclusive)? else { return Ok(None) };
         self.add_references(&mut references)?;
         let ids = self.ids()?;
-        let mut dropped = self.superfluous(&ids, &references, limits, now_ms)?;
+        let mut dropped = self.superfluous(&ids, &references, beside, limits, now_ms)?;
         // What cannot be dropped needs its objects.
         dropped.retain(|id| self.drop_entry(id).inspect_err(|error| tracing::warn!("not dropped: {error}")).is_ok());
         self.drop_attempts(now_ms)?;
@@ -389,6 +394,7 @@ impl Store {
         &self,
         ids: &[String],
         references: &HashMap<String, HashSet<String>>,
+        beside: &HashMap<String, u64>,
         limits: &Limits,
         now_ms: u64,
     ) -> Result<HashSet<String>, UndoError> {
@@ -401,7 +407,7 @@ impl Store {
         let goes = |id: &&String| {
             // What a newer entry refers to stays anyway, and was counted with it.
             let new = references.get(*id).into_iter().flatten().filter_map(|digest| sizes.remove(digest));
-            bytes += new.sum::<u64>() + self.entry_bytes(id);
+            bytes += new.sum::<u64>() + self.entry_bytes(id) + beside.get(*id).copied().unwrap_or_default();
             full |= bytes > limits.store;
             full || time_of(id) < oldest
         };
@@ -713,7 +719,7 @@ mod tests {
             assert!(error.to_string().contains(&bad), "{name}: {error}");
             let entries: Vec<String> = store.entries().expect("entries").map(|entry| entry.id).collect();
             assert_eq!(entries, std::slice::from_ref(&good), "{name}");
-            assert!(store.tidy(&Limits::DEFAULT, NOW + 2).expect("tidied").is_some(), "{name}");
+            assert!(store.tidy(&Limits::DEFAULT, &HashMap::new(), NOW + 2).expect("tidied").is_some(), "{name}");
             assert!(store.entry(&good).is_ok());
         }
     }
@@ -778,14 +784,16 @@ mod tests {
         let day = 24 * 3_600 * 1_000;
         let large =
             |byte: u8| [&vec![byte; 10][..], &(0..200_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()].concat();
-        // The limits, and which of five entries stay: of 20, 10, 3, 2 and 1 days before.
+        // The limits, bytes that each entry has beside the store, and which of five entries stay: of 20, 10, 3, 2 and 1 days before.
         let cases = [
-            (Limits::DEFAULT, vec![1, 2, 3, 4]),
-            (Limits { age: Duration::from_secs(2 * 24 * 3_600 + 10), ..Limits::DEFAULT }, vec![3, 4]),
-            (Limits { store: 0, ..Limits::DEFAULT }, vec![]),
-            (Limits { store: 900_000, ..Limits::DEFAULT }, vec![3, 4]),
+            (Limits::DEFAULT, 0, vec![1, 2, 3, 4]),
+            (Limits { age: Duration::from_secs(2 * 24 * 3_600 + 10), ..Limits::DEFAULT }, 0, vec![3, 4]),
+            (Limits { store: 0, ..Limits::DEFAULT }, 0, vec![]),
+            (Limits { store: 900_000, ..Limits::DEFAULT }, 0, vec![3, 4]),
+            (Limits { store: 9_000_000, ..Limits::DEFAULT }, 0, vec![1, 2, 3, 4]),
+            (Limits { store: 9_000_000, ..Limits::DEFAULT }, 5_000_000, vec![4]),
         ];
-        for (limits, expected) in cases {
+        for (limits, beside, expected) in cases {
             let (_dir, store) = store();
             let ids: Vec<String> = [20, 10, 3, 2, 1]
                 .into_iter()
@@ -796,7 +804,8 @@ mod tests {
                     added(&store, NOW - days * day, "a", &content)
                 })
                 .collect();
-            let tidied = store.tidy(&limits, NOW).expect("tidied").expect("nobody else is there");
+            let beside = ids.iter().map(|id| (id.clone(), beside)).collect();
+            let tidied = store.tidy(&limits, &beside, NOW).expect("tidied").expect("nobody else is there");
             let stay: Vec<usize> = (0..5).filter(|index| store.entry(&ids[*index]).is_ok()).collect();
             assert_eq!(stay, expected, "{limits:?}");
             assert_eq!(tidied.dropped.len(), 5 - expected.len());
@@ -814,8 +823,8 @@ mod tests {
         let other = Store::existing(store.folder()).expect("opened").expect("there");
         let hold = store.hold().expect("held");
         let _also = other.hold().expect("held by two");
-        assert_eq!(other.tidy(&Limits::DEFAULT, NOW).expect("given up"), None);
+        assert_eq!(other.tidy(&Limits::DEFAULT, &HashMap::new(), NOW).expect("given up"), None);
         drop((hold, _also));
-        assert!(other.tidy(&Limits::DEFAULT, NOW).expect("tidied").is_some());
+        assert!(other.tidy(&Limits::DEFAULT, &HashMap::new(), NOW).expect("tidied").is_some());
     }
 }
