@@ -359,34 +359,154 @@ fn what_somebody_changed_since_is_named_and_left() {
     assert_eq!(content(), "two\n");
 }
 
+/// What an agent sends around a call: before it, and after it.
+type Reports = (Vec<Value>, Vec<Value>);
+
+/// What agents that run a hook for each call send for one of a tool.
+fn reports(agent: &str, project: &str, tool: &str, input: &Value) -> Reports {
+    // By such keys it is told who asks.
+    let marks: Value = match agent {
+        "codex" => json!({ "permission_mode": "default", "model": "m", "turn_id": "t" }),
+        "gemini" => json!({ "timestamp": "2026-01-01T00:00:00Z" }),
+        "droid" => json!({ "permission_mode": "off" }),
+        "vscode" => json!({ "timestamp": "2026-01-01T00:00:00Z", "sessionId": "s", "tool_use_id": "u" }),
+        "cursor" => json!({ "conversation_id": "s", "generation_id": "g", "workspace_roots": [project] }),
+        "copilot" => json!({ "sessionId": "s", "timestamp": 1, "toolName": tool, "toolArgs": input }),
+        other => panic!("unknown agent {other}"),
+    };
+    let with = |event: (&str, &str), more: Value| {
+        let mut payload = match agent {
+            "copilot" => json!({}),
+            "vscode" => json!({ "transcript_path": "", "tool_name": tool, "tool_input": input }),
+            "cursor" => json!({ "tool_name": tool, "tool_input": input }),
+            _ => json!({ "session_id": "s", "transcript_path": "", "tool_name": tool, "tool_input": input }),
+        };
+        payload["cwd"] = project.into();
+        if !event.0.is_empty() {
+            payload[event.0] = event.1.into();
+        }
+        for (key, value) in [&marks, &more].into_iter().filter_map(Value::as_object).flatten() {
+            payload[key] = value.clone();
+        }
+        payload
+    };
+    let result = || json!({ "tool_response": "" });
+    match agent {
+        "gemini" => {
+            (vec![with(("hook_event_name", "BeforeTool"), json!({}))], vec![with(("hook_event_name", "AfterTool"), result())])
+        }
+        "vscode" => (
+            vec![with(("hookEventName", "PreToolUse"), json!({}))],
+            vec![with(("hookEventName", "PostToolUse"), result())],
+        ),
+        "copilot" => {
+            let after = json!({ "toolResult": { "resultType": "success", "textResultForLlm": "" } });
+            (vec![with(("", ""), json!({}))], vec![with(("", ""), after)])
+        }
+        "cursor" => {
+            let mut before = vec![with(("hook_event_name", "preToolUse"), json!({}))];
+            if tool == "Shell" {
+                let command = json!({ "command": input["command"] });
+                before.push(with(("hook_event_name", "beforeShellExecution"), command));
+            }
+            (before, vec![with(("hook_event_name", "postToolUse"), json!({ "tool_output": "" }))])
+        }
+        _ => (
+            vec![with(("hook_event_name", "PreToolUse"), json!({}))],
+            vec![with(("hook_event_name", "PostToolUse"), result())],
+        ),
+    }
+}
+
 /// Agents that name no call are known by what they send.
 #[test]
 fn every_agent_that_reports_results_is_covered() {
-    let input = |command: &str| json!({ "command": command });
+    const PATCH: &str = "*** Begin Patch\n*** Delete File: untracked\n*** Update File: b\n@@\n-two\n+three\n*** End Patch\n";
+    let command = json!({ "command": "rm -f untracked; echo three > b" });
+    let patch = |key: &str| json!({ key: PATCH });
+    let write = |project: &Project, key: &str, text: &str| {
+        json!({ key: project.0.at("home/project/b").display().to_string(), text: "three\n" })
+    };
+    let of = Project::new();
+    // The agent, its tool, the input, and whether a file is removed as well.
     let cases = [
-        ("codex", "PreToolUse", "PostToolUse", "Bash", &["permission_mode", "model", "turn_id"][..]),
-        ("gemini", "BeforeTool", "AfterTool", "run_shell_command", &["timestamp"]),
-        ("droid", "PreToolUse", "PostToolUse", "Execute", &["permission_mode"]),
+        ("codex", "Bash", command.clone(), true),
+        ("codex", "apply_patch", patch("command"), true),
+        ("gemini", "run_shell_command", command.clone(), true),
+        ("gemini", "write_file", write(&of, "file_path", "content"), false),
+        ("droid", "Execute", command.clone(), true),
+        ("droid", "Create", write(&of, "file_path", "content"), false),
+        ("copilot", "bash", command.clone(), true),
+        ("copilot", "create", write(&of, "path", "file_text"), false),
+        ("vscode", "run_in_terminal", command.clone(), true),
+        ("vscode", "apply_patch", patch("input"), true),
+        ("vscode", "create_file", write(&of, "filePath", "content"), false),
+        ("cursor", "Shell", command.clone(), true),
+        ("cursor", "Write", write(&of, "file_path", "content"), false),
     ];
-    for (agent, before, after, tool, own) in cases {
+    for (agent, tool, input, removes) in cases {
         let project = Project::new();
+        let here = |text: &str| text.replace(&of.0.project(), &project.0.project());
+        let input: Value = serde_json::from_str(&here(&input.to_string())).expect("JSON");
         let state = project.state();
-        let payload = |event: &str| {
-            let mut payload = json!({
-                "session_id": "s", "cwd": project.0.project(), "hook_event_name": event, "tool_name": tool,
-                "tool_input": input("rm -f untracked"), "transcript_path": "", "tool_response": "",
-            });
-            // By such keys it is told who asks.
-            own.iter().for_each(|key| payload[*key] = "2026-01-01T00:00:00Z".into());
-            payload
-        };
-        project.hook(agent, &payload(before));
-        project.run("rm -f untracked");
-        project.hook(agent, &payload(after));
+        let (before, after) = reports(agent, &project.0.project(), tool, &input);
+        let hook = if agent == "vscode" { "claude" } else { agent };
+        for payload in &before {
+            let said = project.hook(hook, payload).to_string();
+            assert!(!said.contains("deny") && !said.contains("\"ask"), "{agent} {tool}: {said}");
+        }
+        project.run(if removes { "echo three > b; rm untracked" } else { "echo three > b" });
+        assert_ne!(project.state(), state);
+        for payload in &after {
+            project.hook(hook, payload);
+        }
+        let listed = text(&project.undo(&["--list"]));
+        assert!(!listed.contains("its end was not reported"), "{agent} {tool}: {listed}");
         let output = project.undo(&[]);
-        assert_eq!(output.status.code(), Some(0), "{agent}: {}", text(&output));
-        assert_eq!(project.state(), state, "{agent}");
+        assert_eq!(output.status.code(), Some(0), "{agent} {tool}: {}", text(&output));
+        assert_eq!(project.state(), state, "{agent} {tool}");
     }
+}
+
+/// A turn ends where the agent ends it.
+#[test]
+fn the_calls_of_a_turn_are_undone_together() {
+    let project = Project::new();
+    let stop = json!({
+        "session_id": "s", "cwd": project.0.project(), "permission_mode": "default", "hook_event_name": "Stop",
+        "stop_hook_active": false, "transcript_path": "",
+    });
+    project.call("1", "echo 1 > first");
+    project.hook("claude", &stop);
+    let between = project.state();
+    project.call("2", "echo 2 > second");
+    project.call("3", "rm b");
+    let after = project.state();
+    let plan: Value = serde_json::from_slice(&project.undo(&["--turn", "--dry-run", "--json"]).stdout).expect("JSON");
+    let steps: Vec<_> = plan["steps"].as_array().into_iter().flatten().map(|step| step["want"].clone()).collect();
+    assert_eq!(plan["ids"].as_array().map(Vec::len), Some(2), "{plan}");
+    assert_eq!((steps, &plan["conflicts"]), (vec![json!("restore"), json!("remove")], &json!([])), "{plan}");
+    assert_eq!(project.state(), after, "nothing is changed by a dry run");
+    let undone: Value = serde_json::from_slice(&project.undo(&["--turn", "--json"]).stdout).expect("JSON");
+    assert_eq!(undone["restored"].as_array().map(Vec::len), Some(2), "{undone}");
+    assert_eq!(project.state(), between, "{undone}");
+}
+
+/// Without a place to save to, calls go on, and their user is told so once.
+#[test]
+fn that_nothing_can_be_saved_is_told_once() {
+    let project = Project::new();
+    project.0.write("home/.local/state/toolgate/undo", "not a folder");
+    let messages: Vec<bool> = ["1", "2", "3"]
+        .into_iter()
+        .map(|id| {
+            let said = project.call(id, "rm -f untracked; echo x > untracked");
+            said["systemMessage"].as_str().is_some_and(|message| message.contains("cannot be undone"))
+        })
+        .collect();
+    assert_eq!(messages, [true, false, false]);
+    let said = project.call("4", "git reset --hard");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
 }
 
 /// Agents whose shim asks one host for a whole session.
@@ -458,11 +578,21 @@ fn an_agent_does_not_undo_by_itself() {
 impl Project {
     /// Starts the program with these arguments and input, and kills it as soon as this is true.
     fn killed(&self, arguments: &[&str], input: &str, when: impl Fn() -> bool) {
+        self.killed_with(&self.environment(), arguments, input, when);
+    }
+
+    fn killed_with(
+        &self,
+        variables: &[(&str, String)],
+        arguments: &[&str],
+        input: &str,
+        when: impl Fn() -> bool,
+    ) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
             .args(arguments)
             .current_dir(self.0.at("home/project"))
             .env_clear()
-            .envs(self.environment())
+            .envs(variables.iter().cloned())
             .env("HOME", self.0.at("home"))
             .env("TOOLGATE_NO_SERVE", "1")
             .stdin(std::process::Stdio::piped())
@@ -510,5 +640,54 @@ fn being_killed_loses_nothing() {
         let output = project.undo(&["--session"]);
         let rest = project.undo(&["--list"]);
         assert_eq!(project.state(), before, "{at}: {}{}", text(&output), text(&rest));
+    }
+}
+
+/// Killed at any of the questions that it asks git: no commit, branch or entry of the stash is lost.
+#[test]
+fn being_killed_at_git_loses_nothing() {
+    const PREPARE: &str = "
+        echo stashed >> b; git stash -q; echo more >> b; git stash -q; git branch topic; git tag -a -m noted full
+        echo staged > staged; git add staged";
+    const COMMAND: &str = "git stash clear; git branch -D topic; git tag -d full; git reset --hard -q";
+    let path = std::env::var("PATH").expect("a path");
+    let real = real_git(&path);
+    let wrapper = |project: &Project| {
+        let seen = project.0.at("seen");
+        let text = format!("#!/bin/sh\necho >> '{}'\nexec '{real}' \"$@\"\n", seen.display());
+        project.0.write("tools/git", &text);
+        std::fs::set_permissions(project.0.at("tools/git"), PermissionsExt::from_mode(0o755)).expect("its mode");
+        [("PATH", format!("{}:{path}", project.0.at("tools").display()))]
+    };
+    let payload = |project: &Project, event: &str, id: &str| {
+        json!({
+            "session_id": "s", "cwd": project.0.project(), "permission_mode": "default", "hook_event_name": event,
+            "tool_name": "Bash", "tool_input": { "command": COMMAND }, "tool_use_id": id, "transcript_path": "",
+            "tool_response": "",
+        })
+        .to_string()
+    };
+    for at in (1..60).step_by(3) {
+        let project = Project::new();
+        project.run(PREPARE);
+        let before = project.state();
+        let variables = wrapper(&project);
+        let is_seen = || std::fs::read(project.0.at("seen")).is_ok_and(|seen| seen.len() >= at);
+        // While it saves: nothing of the repository is another, and the next time it saves all.
+        project.killed_with(&variables, &["hook", "claude"], &payload(&project, "PreToolUse", "1"), is_seen);
+        assert_eq!(project.state(), before, "{at}");
+        for (id, event) in [("2", "PreToolUse"), ("2", "PostToolUse")] {
+            let text = payload(&project, event, id);
+            project.0.run_with(&["hook", "claude", "--no-lens"], text.as_bytes(), &project.environment());
+            if event == "PreToolUse" {
+                project.run(COMMAND);
+            }
+        }
+        assert_ne!(project.state(), before);
+        std::fs::remove_file(project.0.at("seen")).expect("it asked git");
+        // While it restores: the rest comes with the next one.
+        project.killed_with(&variables, &["undo"], "", is_seen);
+        let output = project.undo(&["--force"]);
+        assert_eq!(project.state(), before, "{at}: {}", text(&output));
     }
 }

@@ -103,6 +103,8 @@ impl Calls {
     /// If the store cannot be used or has no room: then the call cannot be undone.
     pub fn look(&self, changes: &[Changes], call: CallRef) -> Result<Option<Pending>, UndoError> {
         let mut paths: Vec<_> = changes.iter().flat_map(|one| one.paths.iter().cloned()).collect();
+        // Git's own files are nobody's work.
+        let removed = removed(&paths);
         paths.extend(settings(changes));
         let until = Instant::now() + self.limits.wait;
         let mut touched = Places::of(changes, &call);
@@ -112,7 +114,6 @@ impl Calls {
         let store = Store::open(&self.folder)?;
         let hold = store.hold()?;
         store.room(&self.limits)?;
-        let removed = removed(&paths);
         let mut workspaces = Vec::new();
         for root in std::mem::take(&mut touched.workspaces) {
             match git::find(&root, &call).and_then(|git| Beside::of(git, root.clone(), GitWork::of(changes), until)) {

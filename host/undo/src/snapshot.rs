@@ -2027,6 +2027,69 @@ mod tests {
     }
 
     #[test]
+    fn files_are_given_to_git_some_at_a_time() {
+        // Lengths, in MiB, and how many go at once.
+        let cases: [(&[u64], usize); 6] =
+            [(&[1], 1), (&[40], 1), (&[40, 1], 1), (&[1, 30, 2], 2), (&[16, 16, 1], 2), (&[0, 0, 0], 3)];
+        for (lengths, expected) in cases {
+            assert_eq!(chunk(lengths.iter().map(|length| length << 20)), expected, "{lengths:?}");
+        }
+        assert_eq!(chunk(std::iter::repeat_n(0, 2 * CHUNK)), CHUNK);
+    }
+
+    /// A file of this many bytes, which takes no room.
+    fn sparse(path: &Path, length: u64) {
+        File::create(path).and_then(|file| file.set_len(length)).expect("a file");
+    }
+
+    #[test]
+    fn a_file_that_took_too_long_is_left_out_for_a_while() {
+        let scratch = Scratch::new(&[("one", "1")]);
+        let (snapshot, _) = scratch.take();
+        let (path, slow) = (scratch.root.join("large"), scratch.own(&snapshot).at_path(SLOW));
+        let is_cut_off = || {
+            let taken = scratch.survey().expect("a survey").take(Some(&[false]), Instant::now());
+            assert!(matches!(taken, Err(UndoError::Late)));
+        };
+        sparse(&path, LARGE);
+        is_cut_off();
+        let (snapshot, left_out) = scratch.try_take().expect("a snapshot");
+        assert_eq!(left_out, [LeftOut { path: Some(path.as_path().into()), why: "it could not be read in time".to_owned() }]);
+        assert_eq!(scratch.contents(&snapshot).len(), 1);
+        // An hour later, or if the file has another length, it is tried again.
+        let long_ago = SystemTime::now() - 2 * SLOW_RETENTION;
+        let file = File::options().append(true).open(&slow).expect("it is noted");
+        file.set_times(FileTimes::new().set_modified(long_ago)).expect("a time");
+        assert_eq!(scratch.contents(&scratch.take().0), scratch.worktree());
+        assert!(!slow.exists());
+        sparse(&path, LARGE + 1);
+        is_cut_off();
+        sparse(&path, LARGE + 2);
+        assert_eq!(scratch.contents(&scratch.take().0), scratch.worktree());
+    }
+
+    #[test]
+    fn large_files_stay_as_they_are_when_the_rest_is_packed() {
+        let scratch = Scratch::new(&[("one", "1")]);
+        write(&scratch.root.join("small"), "small");
+        sparse(&scratch.root.join("large"), LARGE);
+        let (snapshot, _) = scratch.take();
+        let own = scratch.own(&snapshot);
+        let largest = || files(&own.at_path("objects")).into_values().map(|(content, _)| content.len() as u64).max();
+        assert!(largest() >= Some(LARGE), "it is not compressed");
+        own.pack_all().expect("packed");
+        assert!(largest() >= Some(LARGE));
+        assert_eq!(scratch.contents(&snapshot), scratch.worktree());
+        // One that is in a pack already is in the next one, too.
+        let id = own.ask(&["rev-parse", &format!("{}:large", snapshot.tree)], vec![], Borrowed::Not).expect("an id");
+        own.pack(&[String::from_utf8_lossy(&id).trim()], Borrowed::Not).expect("packed");
+        own.ask(&["prune-packed", "-q"], vec![], Borrowed::Not).expect("pruned");
+        own.pack_all().expect("packed");
+        assert!(largest() < Some(LARGE));
+        assert_eq!(scratch.contents(&snapshot), scratch.worktree());
+    }
+
+    #[test]
     fn tidying_keeps_what_is_live_or_young() {
         let scratch = Scratch::new(&[("one", "1")]);
         let at = |name: &str| scratch.root.join(name);

@@ -337,6 +337,35 @@ fn settings_of_a_branch_come_back() {
     }
 }
 
+/// What git knows of a linked worktree is in the repository that it shares.
+#[test]
+fn linked_worktrees_come_back() {
+    const LINKED: &str = "git worktree add -q -b side linked; echo dirty >> linked/a; echo staged > linked/s; git -C linked add s";
+    let cases = [
+        // What is there before, what happens to the folder, and the command.
+        (LINKED, Delete, "git worktree remove --force linked"),
+        (LINKED, Delete, "rm -rf linked; git worktree prune"),
+        (LINKED, Move, "git worktree move linked other"),
+        ("true", Create, "git worktree add -q -b side linked"),
+        ("git worktree add -q --detach third", Create, "git worktree add -q -b side linked"),
+    ];
+    for (prepare, kind, text) in cases {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run(prepare);
+        scratch.run("git worktree list > ../listed; git -C linked status --short > ../status || true");
+        let before = scratch.tree();
+        let paths = scratch.changes(&[("linked", kind), ("other", Create)]);
+        let changes = Changes { paths: paths.paths, ..scratch.git("worktree") };
+        let id = scratch.call("1", changes, text);
+        assert_ne!(scratch.tree(), before, "{text}");
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
+        assert_eq!(scratch.tree(), before, "{text}");
+        scratch.run("git worktree list | diff - ../listed; git -C linked status --short | diff - ../status || test ! -e linked");
+        scratch.run("git fsck --strict 2>&1 | grep -v '^dangling\\|^Checking\\|^notice' && exit 1 || true");
+    }
+}
+
 #[test]
 fn what_nobody_foresaw_comes_back() {
     for (prepare, ignored) in [(REPOSITORY, true), (FILES, false)] {

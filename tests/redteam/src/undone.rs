@@ -1,8 +1,11 @@
 //! Whether `toolgate undo` puts back what a call changed: the call is judged by the hook, runs, and is undone.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use toolgate_test_sandbox::sandbox::{Error, Sandbox, each};
-use toolgate_test_sandbox::tree::{Entry, Kind, Tree};
+use toolgate_test_sandbox::tree::{Entry, Kind, Tree, within};
+use toolgate_test_sandbox::{HOME, PROJECT};
 
 use crate::gate::{Answer, ask, ran};
 use crate::recipe::Call;
@@ -16,9 +19,9 @@ pub enum Undone {
     Unchanged,
     /// All is as it was before.
     Restored,
-    /// It was said before that not all of it can be restored, and some of it is not; what differs.
+    /// Some of it is not as it was, and of all of that it was said before that it was not saved; what differs.
     Partial(Vec<String>),
-    /// It was not said, and some of it is not as it was.
+    /// Some of it is not as it was, though it was not said; what differs.
     Lost(Vec<String>),
 }
 
@@ -60,22 +63,71 @@ pub fn play(sandbox: &mut Sandbox, text: &str) -> Result<Undone, Error> {
     }
     let listed = sandbox.ask(&["/mnt/toolgate", "undo", "--list", "--all", "--json"], &[])?;
     let listed: Value = serde_json::from_slice(&listed.output).unwrap_or_default();
-    let said = listed["calls"][0]["not_saved"].as_array().is_some_and(|left| !left.is_empty());
+    let left = listed["calls"][0]["not_saved"].as_array().into_iter().flatten();
+    let left: Vec<LeftOut> = left.filter_map(Value::as_str).map(LeftOut::read).collect();
     sandbox.step(text, &[])?;
     ran(sandbox, SESSION, &call, 0)?;
-    if state(sandbox)? == before {
+    let between = state(sandbox)?;
+    if between == before {
         return Ok(Undone::Unchanged);
     }
     sandbox.ask(&["/mnt/toolgate", "undo", "--all"], &[])?;
-    let differ = differences(&before, &state(sandbox)?);
-    Ok(match (differ.is_empty(), said) {
-        (true, _) => Undone::Restored,
-        (false, true) => Undone::Partial(differ),
-        (false, false) => Undone::Lost(differ),
+    let differ = differences(&before, &between, &state(sandbox)?);
+    let ignored = ignored(sandbox, &differ)?;
+    let told = |differ: &&Difference| left.iter().any(|left| left.tells(differ, &ignored));
+    let (told, lost): (Vec<&Difference>, Vec<&Difference>) = differ.iter().partition(told);
+    let said = |differ: Vec<&Difference>| differ.into_iter().map(|one| one.what.clone()).collect();
+    Ok(match (told.is_empty(), lost.is_empty()) {
+        (true, true) => Undone::Restored,
+        (false, true) => Undone::Partial(said(told)),
+        (_, false) => Undone::Lost(said(lost)),
     })
 }
 
 const SESSION: &str = "5e551011-undo";
+
+/// Something that is not as it was.
+struct Difference {
+    /// The path; none for what git says.
+    path: Option<String>,
+    /// For a person.
+    what: String,
+}
+
+/// What was said not to be saved.
+struct LeftOut {
+    /// The path; none if that was not known.
+    path: Option<String>,
+    why: String,
+}
+
+impl LeftOut {
+    fn read(said: &str) -> Self {
+        let (path, why) = said.split_once(": ").filter(|(path, _)| path.starts_with('/')).unzip();
+        LeftOut { path: path.map(str::to_owned), why: why.unwrap_or(said).to_owned() }
+    }
+
+    /// Whether this difference had to be expected then.
+    fn tells(&self, differ: &Difference, ignored: &[String]) -> bool {
+        let Some(folder) = &self.path else { return true };
+        match &differ.path {
+            // A program of which it is not known what it does: what the worktree is as git sees it was saved.
+            Some(path) if self.why.starts_with("files that git ignores") => {
+                !within(path, folder) || ignored.contains(path)
+            }
+            Some(path) => self.why.starts_with("what ") || within(path, folder),
+            None => !folder.starts_with(PROJECT) || folder == PROJECT,
+        }
+    }
+}
+
+/// Those of these paths that git ignores in the workspace.
+fn ignored(sandbox: &mut Sandbox, differ: &[Difference]) -> Result<Vec<String>, Error> {
+    let paths: Vec<&str> = differ.iter().filter_map(|one| one.path.as_deref()).collect();
+    let inside: Vec<&str> = paths.into_iter().filter(|path| within(path, PROJECT)).collect();
+    let said = sandbox.step("git check-ignore --no-index --stdin", inside.join("\n").as_bytes())?;
+    Ok(String::from_utf8_lossy(&said.output).lines().map(str::to_owned).collect())
+}
 
 /// The files of the home folder, and what git says of the repository.
 fn state(sandbox: &mut Sandbox) -> Result<(Tree, String), Error> {
@@ -107,22 +159,39 @@ fn is_of_git(path: &str) -> bool {
     own.is_some_and(|own| !own.starts_with("hooks") && own != "config")
 }
 
-fn differences(before: &(Tree, String), after: &(Tree, String)) -> Vec<String> {
+/// What is not as it was before the call. Of what the call has left alone, the time counts as well.
+fn differences(before: &(Tree, String), between: &(Tree, String), after: &(Tree, String)) -> Vec<Difference> {
     let (old, new) = (&before.0.entries, &after.0.entries);
     let told = |entry: Option<&Entry>| match entry.map(|entry| (&entry.kind, entry.mode)) {
         None => "nothing".to_owned(),
         Some((Kind::File(content), mode)) => format!("a file of {} bytes, mode {mode:o}", content.len()),
         Some((kind, mode)) => format!("{kind:?}, mode {mode:o}"),
     };
-    let paths: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let differ = paths.into_iter().filter(|path| old.get(*path) != new.get(*path));
-    let mut all: Vec<String> =
-        differ.map(|path| format!("{path}: {}, was {}", told(new.get(path)), told(old.get(path)))).collect();
+    let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let mut all = Vec::new();
+    for path in paths {
+        let (was, is) = (old.get(path), new.get(path));
+        let what = if was != is {
+            format!("{}, was {}", told(is), told(was))
+        } else if is_untouched(was, between.0.entries.get(path)) && was.map(|was| was.modified) != is.map(|is| is.modified) {
+            "has another time, and was not touched".to_owned()
+        } else {
+            continue;
+        };
+        all.push(Difference { path: Some(format!("{HOME}/{path}")), what: format!("{path}: {what}") });
+    }
     if before.1 != after.1 {
         let lines = |text: &str, other: &str| {
             text.lines().filter(|line| !other.lines().any(|one| one == *line)).map(str::to_owned).collect::<Vec<_>>()
         };
-        all.push(format!("git: {:?}, was {:?}", lines(&after.1, &before.1), lines(&before.1, &after.1)));
+        let what = format!("git: {:?}, was {:?}", lines(&after.1, &before.1), lines(&before.1, &after.1));
+        all.push(Difference { path: None, what });
     }
     all
+}
+
+/// Whether a call left a file or link alone. A folder has another time if something in it is made again.
+fn is_untouched(before: Option<&Entry>, between: Option<&Entry>) -> bool {
+    let (Some(before), Some(between)) = (before, between) else { return false };
+    before == between && before.modified == between.modified && before.kind != Kind::Folder
 }
