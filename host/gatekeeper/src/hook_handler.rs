@@ -277,8 +277,8 @@ impl HookHandler<'_> {
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
         };
         let saved = match asked {
-            // What is typed for a call was saved with it.
-            GateKind::Call if approved.is_some() => Ok(None),
+            // What is typed for a call was saved with it, and one that is judged once more is saved then.
+            GateKind::Call if approved.is_some() || asks == Asks::AgentLater => Ok(None),
             GateKind::Call => saving::before(self.judge, &question, &call, &judged, kept.events.turn()).await,
             GateKind::Permission => Ok(None),
         };
@@ -396,7 +396,7 @@ impl HookHandler<'_> {
     /// What becomes of calls, and where it is logged.
     fn policy(&self, asks: Asks, others: BTreeMap<String, String>) -> Policy {
         let mut policy =
-            logging(self.agent.name(), others).agent_asks(asks == Asks::Agent).rewrites(self.plugins.rewrite());
+            logging(self.agent.name(), others).agent_asks(matches!(asks, Asks::Agent | Asks::AgentLater)).rewrites(self.plugins.rewrite());
         match &self.user {
             User::Nobody => {}
             User::Shim(frames) => {

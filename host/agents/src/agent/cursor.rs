@@ -101,7 +101,7 @@ impl Dialect for Cursor {
             }
             // The event before a shell command comes after it, and asks.
             "preToolUse" if self.own && payload.optional("tool_name") == "Shell" => {
-                EventPayload::Call { call: Box::new(tool()?), asks: Asks::Agent }
+                EventPayload::Call { call: Box::new(tool()?), asks: Asks::AgentLater }
             }
             "preToolUse" => EventPayload::Call { call: Box::new(tool()?), asks: Asks::Nobody },
             "afterShellExecution" => {

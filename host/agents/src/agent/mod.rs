@@ -262,6 +262,8 @@ pub enum EventPayload {
 pub enum Asks {
     /// The agent puts it to its user.
     Agent,
+    /// The same, when it sends the call once more, which it does before it runs it.
+    AgentLater,
     /// The host puts it to the user through the agent's own dialogs.
     Host,
     /// Not at all.
