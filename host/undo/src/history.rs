@@ -555,12 +555,31 @@ impl HistoryPlan {
         self.steps.retain(|step| !matches!(step, Step::Stash { now, then } if now == then));
     }
 
-    /// What is done before the files come back, and what when they are back: only then may something go from the stash.
-    pub fn split(&self) -> (Self, Self) {
+    /// What is done before the files come back, and what when they are back: only then may something go from the stash, or a branch
+    /// of these, which are checked out in other worktrees. These may be the call's and go with its files.
+    pub fn split(&self, elsewhere: &HashSet<String>) -> (Self, Self) {
         let drops = !self.dropped().is_empty();
-        let (last, first) = self.steps.iter().cloned().partition(|step| drops && matches!(step, Step::Stash { .. }));
+        let is_last = |step: &Step| match step {
+            Step::Stash { .. } => drops,
+            Step::Ref { name, then: None, .. } => elsewhere.contains(name),
+            _ => false,
+        };
+        let (last, first) = self.steps.iter().cloned().partition(is_last);
         let with = |steps| HistoryPlan { steps, ..self.clone() };
         (with(first), with(last))
+    }
+
+    /// The same without what goes from the stash, if anything does.
+    pub fn without_stash(&self) -> Option<Self> {
+        let is_stash = |step: &Step| matches!(step, Step::Stash { .. });
+        let steps = self.steps.iter().filter(|step| !is_stash(step)).cloned().collect();
+        self.steps.iter().any(is_stash).then(|| HistoryPlan { steps, ..self.clone() })
+    }
+
+    /// The branches that are checked out in other worktrees of the repository; none if that is not known.
+    pub fn branches_elsewhere(&self, git: &Git, until: Instant) -> HashSet<String> {
+        let repository = Repository::at(git, &self.git_dir, self.worktree.as_deref(), until);
+        repository.ok().and_then(|repository| checked_out_elsewhere(&repository).ok()).unwrap_or_default()
     }
 
     /// Whether something is put back.

@@ -241,7 +241,8 @@ impl Plan {
         // Refs first: a branch that cannot be moved back is known before its files are. What was stashed goes from the stash when it
         // is back.
         let read = |digest: &str| self.store.objects().read(digest, self.limits.file);
-        let plans: Vec<_> = self.histories.iter().map(|(git, plan)| (git, plan.split())).collect();
+        let split = |git: &Git, plan: &HistoryPlan| plan.split(&plan.branches_elsewhere(git, until));
+        let plans: Vec<_> = self.histories.iter().map(|(git, plan)| (git, split(git, plan))).collect();
         for (git, (first, _)) in &plans {
             undone.failed.extend(history::apply(git, &read, first, until));
         }
@@ -252,10 +253,10 @@ impl Plan {
             }
         }
         for (git, (_, last)) in plans.iter().filter(|(_, (_, last))| !last.is_empty()) {
-            undone.failed.extend(match undone.failed.is_empty() {
-                true => history::apply(git, &read, last, until),
-                false => vec!["the stash keeps what the call put there, as not all of it came back".to_owned()],
-            });
+            let stays = last.without_stash().filter(|_| !undone.failed.is_empty());
+            let why = "the stash keeps what the call put there, as not all of it came back";
+            undone.failed.extend(stays.iter().map(|_| why.to_owned()));
+            undone.failed.extend(history::apply(git, &read, stays.as_ref().unwrap_or(last), until));
         }
         let entry = self.store.entry(&id)?;
         self.store.set_after(&id, &calls.look_after(&self.store, &entry, until))?;
