@@ -353,6 +353,9 @@ impl Collector<'_> {
 
     fn effect(&mut self, effect: &Effect, command: &Command, before: &[Command]) {
         let Some(kind) = Kind::of(effect.kind) else { return };
+        if follows_links(command) {
+            self.add(None, kind, false, false);
+        }
         match self.place(effect) {
             EffectLocation::At(path) if is_device(&path) => {
                 // What is on a device is not saved with its name.
@@ -377,8 +380,12 @@ impl Collector<'_> {
             EffectLocation::Below { folder, .. } if self.has_all_of(&self.linked(&folder)) => {}
             EffectLocation::Below { folder, leaves } if self.is_below_workspace(&self.linked(&folder)) => {
                 // What is in it may be a link, which a slash leads through.
-                self.inexact |= leaves || !kind.is_gone() || command.words.iter().any(is_glob_with_slash);
+                let leads_on = leaves || command.words.iter().any(is_glob_with_slash);
+                self.inexact |= leads_on || !kind.is_gone();
                 self.add(Some(self.linked(&folder)), kind, false, true);
+                if leads_on {
+                    self.add(None, kind, false, false);
+                }
             }
             EffectLocation::Below { .. } | EffectLocation::Unknown if effect.named == Named::No => {
                 self.unforeseen(command.cwd.clone(), shown(program(command)));

@@ -44,7 +44,12 @@ pub(super) fn read(script: &str, setting: &Setting) -> Script {
         _ => None,
     });
     let files = files.take(MOST_FILES).collect();
-    let mut reader = Reader { tokens: &tokens, variables: variables(&tokens), files, effects: Vec::new(), complete };
+    let environment = match setting.surroundings.variables_may_change {
+        true => &[],
+        false => setting.surroundings.variables.as_slice(),
+    };
+    let variables = variables(&tokens);
+    let mut reader = Reader { tokens: &tokens, variables, environment, files, effects: Vec::new(), complete };
     reader.read();
     Script { effects: reader.effects, complete: reader.complete, printed: None }
 }
@@ -224,7 +229,7 @@ fn variables(tokens: &[Token]) -> HashMap<String, String> {
 
 /// The text of an expression that is put together from literals, fields and the environment.
 fn literal(tokens: &[Token], from: usize) -> Option<String> {
-    let reader = Reader { tokens, variables: HashMap::new(), files: Vec::new(), effects: Vec::new(), complete: true };
+    let reader = Reader { tokens, variables: HashMap::new(), environment: &[], files: Vec::new(), effects: Vec::new(), complete: true };
     let mut to = from;
     while let Some(kind) = reader.kind(to) {
         match kind {
@@ -256,6 +261,8 @@ fn changes(tokens: &[Token], at: usize) -> bool {
 struct Reader<'a> {
     tokens: &'a [Token],
     variables: HashMap<String, String>,
+    /// Variables of the environment that are known.
+    environment: &'a [(String, String)],
     /// The files that it is given.
     files: Vec<String>,
     effects: Vec<ScriptEffect>,
@@ -396,8 +403,13 @@ impl Reader<'_> {
                 Some(Kind::Mark('(' | ')')) => {}
                 Some(Kind::Name(name)) if name == "ENVIRON" => {
                     if self.kind(at + 1) == Some(&Kind::Mark('[')) && self.kind(at + 3) == Some(&Kind::Mark(']')) {
-                        let home = self.kind(at + 2) == Some(&Kind::Text("HOME".to_owned()));
-                        text.push(if home { HOME } else { HOLE });
+                        let known = |name: &String| self.environment.iter().find(|(own, _)| own == name);
+                        let value = match self.kind(at + 2) {
+                            Some(Kind::Text(name)) if name == "HOME" => Some(HOME.to_string()),
+                            Some(Kind::Text(name)) => known(name).map(|(_, value)| value.clone()),
+                            _ => None,
+                        };
+                        text.push_str(&value.unwrap_or_else(|| HOLE.to_string()));
                         at += 3;
                     } else {
                         text.push(HOLE);

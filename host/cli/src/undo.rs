@@ -34,6 +34,12 @@ const PATHS: usize = 10;
 /// Characters of a command in the list.
 const SUMMARY: usize = 72;
 
+/// Most paths that an undo changes: a call may have made more than it could have changed.
+const UNDONE_PATHS: usize = 1_000_000;
+
+/// How many calls are tried until one has left something that can be put back.
+const TRIED: usize = 64;
+
 /// How long saving what an undo changes may take.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -100,7 +106,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = dirs::folder(None)?;
-    let limits = Limits { wait: SAVE_TIMEOUT, ..Limits::DEFAULT };
+    let limits = Limits { wait: SAVE_TIMEOUT, paths: UNDONE_PATHS, ..Limits::DEFAULT };
     let nowhere = || Failure::new(exit::NO_INPUT, "the folder of saved calls is unknown; set HOME");
     let calls = saving::calls_within(limits).ok_or_else(nowhere)?;
     let store = calls.store().map_err(failed)?;
@@ -111,9 +117,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let store = store.ok_or_else(|| nothing(arguments))?;
     let only = arguments.files.iter().map(|file| absolute(file, &cwd)).collect::<Vec<_>>();
-    let (ids, mut plan) = planned(&calls, &store, arguments, folder.as_deref(), &only)?;
+    let Chosen { ids, mut plan, passed_over } = planned(&calls, &store, arguments, folder.as_deref(), &only)?;
     if arguments.dry_run {
-        return if arguments.json { plan_json(&ids, &plan) } else { preview(&plan) };
+        return if arguments.json { plan_json(&ids, &plan, &passed_over) } else { preview(&plan, &passed_over) };
     }
     let entry = ids.first().map(|id| store.entry(id)).transpose().map_err(failed)?;
     let call = entry.map(|entry| entry.call).unwrap_or_default();
@@ -122,35 +128,52 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let undone = plan.apply(&calls, Path::new(&cwd), &withheld).map_err(failed)?;
     let (conflicts, left_out) = (plan.conflicts.iter().map(ToString::to_string).collect::<Vec<_>>(), plan.left_out);
     if arguments.json {
-        told_json(&ids, &undone, &conflicts, &left_out)
+        told_json(&ids, &undone, &conflicts, &left_out, &passed_over)
     } else {
-        told(&undone, &repositories, &conflicts, &left_out)
+        told(&undone, &repositories, &conflicts, &left_out, &passed_over)
     }
 }
 
-/// The calls that are to be undone, and what that does. The newest one may have been answered with no, and has changed nothing then:
-/// the one before it is meant.
+/// What is undone.
+struct Chosen {
+    ids: Vec<String>,
+    plan: Plan,
+    /// Newer calls of which nothing can be put back, though they may have changed something: that was not saved.
+    passed_over: Vec<String>,
+}
+
+/// The calls that are to be undone, and what that does.
 fn planned(
     calls: &Calls,
     store: &Store,
     arguments: &Arguments,
     folder: Option<&Path>,
     only: &[PathBuf],
-) -> Result<(Vec<String>, Plan), Failure> {
+) -> Result<Chosen, Failure> {
     let plan = |ids: &[String]| {
         calls.plan(&Request { ids: ids.to_vec(), only: only.to_vec(), force: arguments.force }).map_err(failed)
     };
-    let ids = chosen(store, arguments, folder, only, true)?;
-    let first = plan(&ids)?;
-    let is_one = arguments.ids.is_empty() && !arguments.turn && !arguments.session;
-    let has_ended = |id: &String| store.after(id).is_ok_and(|after| after.is_some());
-    if !is_one || !first.is_empty() || !first.conflicts.is_empty() || ids.iter().all(has_ended) {
-        return Ok((ids, first));
+    if !arguments.ids.is_empty() || arguments.turn || arguments.session {
+        let ids = chosen(store, arguments, folder, only)?;
+        return plan(&ids).map(|plan| Chosen { ids, plan, passed_over: Vec::new() });
     }
-    match chosen(store, arguments, folder, only, false) {
-        Ok(ids) => plan(&ids).map(|plan| (ids, plan)),
-        Err(_) => Ok((ids, first)),
+    let (mut first, mut passed_over) = (None, Vec::new());
+    for one in open(store, folder)?.filter(|one| one.changed(only)).take(TRIED) {
+        let ids = vec![one.entry.id.clone()];
+        let plan = plan(&ids)?;
+        // One that has not ended may have been answered with no: then all that differs is somebody else's.
+        if !plan.is_empty() || !plan.conflicts.is_empty() && one.after.is_some() {
+            return Ok(Chosen { ids, plan, passed_over });
+        }
+        if first.is_none() {
+            first = Some(Chosen { ids, plan, passed_over: Vec::new() });
+        }
+        if one.after.is_some() && !one.entry.left_out.is_empty() {
+            let summary = shortened(&plain(&one.entry.call.summary), SUMMARY);
+            passed_over.push(format!("{} {summary}: what it may have changed was not saved", one.entry.id));
+        }
     }
+    first.map(|first| Chosen { passed_over, ..first }).ok_or_else(|| nothing(arguments))
 }
 
 fn failed(error: UndoError) -> Failure {
@@ -206,8 +229,10 @@ impl Listed {
     fn is_in(&self, folder: Option<&Path>) -> bool {
         let Some(folder) = folder else { return true };
         let (workspace, cwd) = (Path::new(&self.entry.call.workspace), Path::new(&self.entry.call.cwd));
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let (workspace, cwd, folder) = (real(workspace), real(cwd), real(folder));
         let within = |root: &Path| root.parent().is_some() && folder.starts_with(root);
-        within(workspace) || within(cwd) || cwd.starts_with(folder)
+        within(&workspace) || within(&cwd) || cwd.starts_with(&folder)
     }
 
     fn is_open(&self) -> bool {
@@ -233,26 +258,28 @@ fn listed(store: &Store, folder: Option<&Path>) -> Result<Vec<Listed>, Failure> 
     Ok(all.filter(|one| one.is_in(folder)).take(LISTED).collect())
 }
 
-/// The ids of the calls that are to be undone. With `with_open` the newest call counts even if its end is not known.
+/// The calls that can be undone, the newest first.
+fn open(store: &Store, folder: Option<&Path>) -> Result<impl Iterator<Item = Listed>, Failure> {
+    let ids = store.ids().map_err(failed)?;
+    let all = ids.into_iter().filter_map(|id| Listed::read(store, &id));
+    let all = all.filter(move |one| one.is_in(folder) && one.is_open());
+    // What was asked about and followed by another call did not run, or its end would have been reported.
+    Ok(all.enumerate().filter(|(at, one)| *at == 0 || one.after.is_some()).map(|(_, one)| one))
+}
+
+/// The ids of the calls that are to be undone together.
 fn chosen(
     store: &Store,
     arguments: &Arguments,
     folder: Option<&Path>,
     files: &[PathBuf],
-    with_open: bool,
 ) -> Result<Vec<String>, Failure> {
     if !arguments.ids.is_empty() {
         let found = arguments.ids.iter().map(|id| store.find(id)).collect::<Result<_, _>>();
         return found.map_err(|error| Failure::new(exit::NO_INPUT, error.to_string()));
     }
-    let ids = store.ids().map_err(failed)?;
-    let all = ids.iter().filter_map(|id| Listed::read(store, id)).filter(|one| one.is_in(folder) && one.is_open());
-    // What was asked about and followed by another call did not run, or its end would have been reported.
-    let mut open = all.enumerate().filter(|(at, one)| *at == 0 && with_open || one.after.is_some()).map(|(_, one)| one);
+    let mut open = open(store, folder)?;
     let last = open.find(|one| one.changed(files)).ok_or_else(|| nothing(arguments))?;
-    if !arguments.turn && !arguments.session {
-        return Ok(vec![last.entry.id]);
-    }
     let call = last.entry.call.clone();
     let same = |one: &Listed| {
         let other = &one.entry.call;
@@ -335,7 +362,7 @@ fn list_json(calls: &[Listed]) -> Result<ExitCode, Failure> {
 }
 
 /// What undoing would change, as a diff.
-fn preview(plan: &Plan) -> Result<ExitCode, Failure> {
+fn preview(plan: &Plan, passed_over: &[String]) -> Result<ExitCode, Failure> {
     output::print(|out| {
         if plan.is_empty() && plan.conflicts.is_empty() {
             writeln!(out, "nothing to do: all of it is as it was")?;
@@ -345,7 +372,7 @@ fn preview(plan: &Plan) -> Result<ExitCode, Failure> {
         }
         plan.repositories().iter().try_for_each(|line| writeln!(out, "{}", plain(line)))?;
         let conflicts: Vec<String> = plan.conflicts.iter().map(ToString::to_string).collect();
-        remarks(out, &conflicts, &plan.left_out)
+        remarks(out, &conflicts, &plan.left_out, passed_over)
     })?;
     Ok(code(&plan.conflicts))
 }
@@ -371,13 +398,13 @@ fn verb(want: &State) -> String {
     }
 }
 
-fn plan_json(ids: &[String], plan: &Plan) -> Result<ExitCode, Failure> {
+fn plan_json(ids: &[String], plan: &Plan, passed_over: &[String]) -> Result<ExitCode, Failure> {
     let step = |target: &Target| json!({ "path": target.path.as_path().to_string_lossy(), "want": verb(&target.want) });
     let steps: Vec<Value> = plan.steps().map(step).collect();
     let conflicts: Vec<String> = plan.conflicts.iter().map(ToString::to_string).collect();
     let answer = json!({
         "schema": 1, "ids": ids, "steps": steps, "repositories": plan.repositories(), "conflicts": conflicts,
-        "not_saved": plan.left_out,
+        "not_saved": plan.left_out, "passed_over": passed_over,
     });
     output::print(|out| writeln!(out, "{answer}"))?;
     Ok(code(&plan.conflicts))
@@ -388,6 +415,7 @@ fn told(
     repositories: &[String],
     conflicts: &[String],
     left_out: &[String],
+    passed_over: &[String],
 ) -> Result<ExitCode, Failure> {
     output::print(|out| {
         match &undone.id {
@@ -400,27 +428,39 @@ fn told(
             }
         }
         undone.failed.iter().try_for_each(|line| writeln!(out, "{RED}failed{RED:#}    {}", plain(line)))?;
-        remarks(out, conflicts, left_out)
+        remarks(out, conflicts, left_out, passed_over)
     })?;
     let left: Vec<&String> = conflicts.iter().chain(&undone.failed).collect();
     Ok(code(&left))
 }
 
-fn remarks(out: &mut dyn Write, conflicts: &[String], left_out: &[String]) -> std::io::Result<()> {
+fn remarks(
+    out: &mut dyn Write,
+    conflicts: &[String],
+    left_out: &[String],
+    passed_over: &[String],
+) -> std::io::Result<()> {
     for line in conflicts {
         writeln!(out, "{YELLOW}conflict{YELLOW:#}  {}", plain(line))?;
     }
     if !conflicts.is_empty() {
         writeln!(out, "Conflicts are left as they are; --force restores them as well.")?;
     }
-    left_out.iter().try_for_each(|line| writeln!(out, "{DIM}not saved{DIM:#} {}", plain(line)))
+    left_out.iter().try_for_each(|line| writeln!(out, "{DIM}not saved{DIM:#} {}", plain(line)))?;
+    passed_over.iter().try_for_each(|line| writeln!(out, "{DIM}passed over{DIM:#} {}", plain(line)))
 }
 
-fn told_json(ids: &[String], undone: &Undone, conflicts: &[String], left_out: &[String]) -> Result<ExitCode, Failure> {
+fn told_json(
+    ids: &[String],
+    undone: &Undone,
+    conflicts: &[String],
+    left_out: &[String],
+    passed_over: &[String],
+) -> Result<ExitCode, Failure> {
     let restored: Vec<_> = undone.restored.iter().map(|path| path.to_string_lossy()).collect();
     let answer = json!({
         "schema": 1, "ids": ids, "undo": undone.id, "restored": restored, "failed": undone.failed,
-        "conflicts": conflicts, "not_saved": left_out,
+        "conflicts": conflicts, "not_saved": left_out, "passed_over": passed_over,
     });
     output::print(|out| writeln!(out, "{answer}"))?;
     let left: Vec<&String> = conflicts.iter().chain(&undone.failed).collect();

@@ -208,7 +208,9 @@ impl Calls {
                 continue;
             }
             let after = self.look_after(&store, &entry, until);
-            return match is_unchanged(&entry, &after) && !entry.recoverable {
+            // What was not saved may have been changed.
+            let is_done = is_unchanged(&entry, &after) && !entry.recoverable && entry.left_out.is_empty();
+            return match is_done {
                 true => self.forget(&store, &entry),
                 false => store.set_after(&id, &after),
             };
@@ -344,22 +346,33 @@ pub(crate) const UNDER_WAY: &[&str] = &[
     "SQUASH_MSG",
 ];
 
-/// What it keeps of several steps.
-const SEQUENCES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG"];
+/// What it keeps of several steps. Such a file or folder that a call made goes with the call's undo.
+pub(crate) const SEQUENCES: &[&str] = &[
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+    "BISECT_LOG",
+    "BISECT_START",
+    "BISECT_NAMES",
+    "BISECT_TERMS",
+    "BISECT_EXPECTED_REV",
+    "BISECT_ANCESTORS_OK",
+    "BISECT_FIRST_PARENT",
+];
 
 /// What git commands of a call do to a worktree.
 #[derive(Clone, Copy)]
 struct GitWork {
     /// There are some.
     overwrites: bool,
-    /// `git clean` is among them.
+    /// `git clean` or `git stash`, which may clean up as well, is among them.
     cleans: bool,
 }
 
 impl GitWork {
     fn of(changes: &[Changes]) -> Self {
         let mut commands = changes.iter().flat_map(|one| &one.git).peekable();
-        GitWork { overwrites: commands.peek().is_some(), cleans: commands.any(|one| one.command == "clean") }
+        GitWork { overwrites: commands.peek().is_some(), cleans: commands.any(|one| matches!(one.command.as_str(), "clean" | "stash")) }
     }
 }
 
@@ -391,8 +404,9 @@ impl Beside {
             let of_git = |name: &str| repository.git_dir.join(name);
             let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
             has_sequence = overwrites && SEQUENCES.iter().any(|name| is_there(of_git(name)));
-            // Also that nothing is there: the call may begin a merge.
-            unseen.extend(UNDER_WAY.iter().filter(|_| overwrites).map(|name| of_git(name)));
+            // Also that nothing is there: the call may begin a merge, or a rebase.
+            let begun = SEQUENCES.iter().filter(|_| !has_sequence);
+            unseen.extend(UNDER_WAY.iter().chain(begun).filter(|_| overwrites).map(|name| of_git(name)));
             let path = |name: &[u8]| root.join(OsStr::from_bytes(name));
             unseen.extend(git::parts(&ignored?).map(path));
             let differ = differ?;
@@ -437,21 +451,17 @@ fn beside_snapshot(path: &Path) -> Change {
     Change { path, kind: ChangeKind::Write, certain: false, recursive: false }
 }
 
-/// The files of a repository that git commands change besides refs: `branch -D` removes the settings of the branch, and `worktree
-/// remove` what git knows of the worktree.
+/// The files of a repository that git commands change besides refs: `branch -D` removes the settings of the branch, `push -u` adds some,
+/// and `worktree remove` removes what git knows of the worktree.
 fn settings(changes: &[Changes]) -> Vec<Change> {
     let own = |one: &GitCommand| {
-        let common = || common_folder_of(&worktree_of(Path::new(one.folder.as_deref()?))?);
-        match one.command.as_str() {
-            "branch" | "remote" | "config" => {
-                let config = common()?.join("config");
-                config.is_file().then(|| beside_snapshot(&config))
-            }
-            "worktree" => Some(removable(&common()?.join("worktrees"))),
-            _ => None,
-        }
+        let common = common_folder_of(&worktree_of(Path::new(one.folder.as_deref()?))?)?;
+        let files = ["config", "config.worktree"].map(|name| common.join(name));
+        let worktrees = (one.command == "worktree").then(|| removable(&common.join("worktrees")));
+        let there = files.into_iter().filter(|file| file.is_file() || one.command == "sparse-checkout");
+        Some(there.map(|file| beside_snapshot(&file)).chain(worktrees).collect::<Vec<_>>())
     };
-    changes.iter().flat_map(|one| &one.git).filter_map(own).collect()
+    changes.iter().flat_map(|one| &one.git).filter_map(own).flatten().collect()
 }
 
 /// Git's folder of the repository that a root is a worktree of, the main one or a linked one.
@@ -487,6 +497,8 @@ impl Places {
         let mut touched = Places { workspaces: Vec::new(), repositories: Vec::new(), left_out: Vec::new() };
         // Where it is not known where something happens, that is most likely where the call is.
         let here = Path::new(&call.cwd);
+        // Of a call that is, no git command overwrites such files.
+        let recoverable = changes.iter().all(|one| one.recoverable);
         let redirected = toolgate_git::redirected();
         for one in changes.iter().flat_map(|one| &one.git) {
             if let Some(variable) = redirected {
@@ -495,6 +507,14 @@ impl Places {
             let folder = one.folder.as_deref().map_or(here, Path::new);
             if one.folder.is_none() {
                 touched.leave_out(None, format!("an unknown repository, which git {} changes", one.command));
+            }
+            // These may bring in other files, in the place of ignored ones.
+            let brings = matches!(
+                one.command.as_str(),
+                "am" | "checkout" | "cherry-pick" | "merge" | "pull" | "rebase" | "reset" | "revert" | "switch"
+            );
+            if let (true, false, Some(root)) = (brings, recoverable, worktree_of(folder)) {
+                touched.leave_out(Some(&root), format!("ignored files that git {} overwrites", one.command));
             }
             let makes_one = matches!(one.command.as_str(), "init" | "clone");
             if !touched.repository(folder) && !makes_one {
@@ -678,8 +698,9 @@ impl Pending {
         }
         (saved.repositories, saved.workspaces) = (histories.len(), snapshots.len());
         let (schema, time) = (SCHEMA, millis(now));
-        let (call, left_out, undoes, recoverable) = (self.call, self.left_out, self.undoes, self.recoverable);
-        let entry = Entry { schema, id, time, call, items, histories, snapshots, left_out, undoes, recoverable };
+        let (call, left_out, undoes) = (self.call, self.left_out, self.undoes);
+        let (recoverable, asked) = (self.recoverable, self.asked && !(self.recoverable && left_out.is_empty()));
+        let entry = Entry { schema, id, time, call, items, histories, snapshots, left_out, undoes, recoverable, asked };
         // Without the entry nobody would ever remove its refs.
         self.store.add(&entry).inspect_err(|_| drop_keeps(&entry))?;
         Ok(saved)

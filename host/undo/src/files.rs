@@ -167,7 +167,11 @@ impl<'a> Surveyor<'a> {
                 // Of one where nothing is, nothing is left out.
                 let is_empty = || listed(&real, 1).is_ok_and(|(names, _)| names.is_empty());
                 if removed || recursive || is_empty() {
-                    self.walk(real.clone(), folder.inode.device, removed);
+                    let links = self.walk(real.clone(), folder.inode.device, removed);
+                    // What is written to all that is in a folder may be written through the links in it.
+                    for link in links.iter().filter(|_| !removed) {
+                        self.follow(link, kind);
+                    }
                 }
             }
             match self.at.get(&real).map(|index| &self.looked[*index].state.kind) {
@@ -253,13 +257,22 @@ impl<'a> Surveyor<'a> {
         }
     }
 
-    /// Notes all that is below a folder. What is over the limit is only counted, up to as many again.
-    fn walk(&mut self, top: PathBuf, device: u64, removed: bool) {
-        let mut folders = vec![top];
+    /// Notes the file that a link leads to. A folder would be another walk: that is left out.
+    fn follow(&mut self, link: &Path, kind: ChangeKind) {
+        match link.metadata() {
+            _ if self.is_late() => {}
+            Ok(there) if there.is_dir() => self.leave_out(Some(link), "what is in the folder that it leads to"),
+            _ => self.change(link, kind, false),
+        }
+    }
+
+    /// Notes all that is below a folder. What is over the limit is only counted, up to as many again. The links among it.
+    fn walk(&mut self, top: PathBuf, device: u64, removed: bool) -> Vec<PathBuf> {
+        let (mut folders, mut links) = (vec![top], Vec::new());
         while let Some(folder) = folders.pop() {
             if self.late || self.more > self.limits.paths {
                 self.at_least = true;
-                return;
+                return links;
             }
             let most = self.limits.paths.saturating_mul(2).saturating_sub(self.looked.len() + self.more) + 1;
             let (names, mut whole) = match listed(&folder, most) {
@@ -285,6 +298,8 @@ impl<'a> Surveyor<'a> {
                 whole &= self.record(&path, Some(found), removed) && self.at.contains_key(&path);
                 if found.is_folder() {
                     folders.push(path);
+                } else if found.kind == FileType::Symlink {
+                    links.push(path);
                 }
             }
             // The last one is looked at first.
@@ -293,6 +308,7 @@ impl<'a> Surveyor<'a> {
                 self.looked[*index].listed |= whole;
             }
         }
+        links
     }
 
     fn is_late(&mut self) -> bool {

@@ -508,8 +508,13 @@ pub fn plan(before: &History, after: Option<&History>, now: &History, force: boo
     // An index of one branch under another would put the files of one into the next commit of the other.
     let is_index_left =
         before.index != after.index && now.index != before.index && !says_the_same(after, now) && !force;
-    if is_index_left && before.head != after.head && now.head != before.head {
+    let branch = |history: &History| value_of(history, history.head.strip_prefix("ref: ")?).map(str::to_owned);
+    let is_branch_left = branch(after) != branch(now) && after.head == now.head && !force;
+    let moves_head = before.head != after.head && now.head != before.head;
+    if moves_head && is_index_left {
         plan.conflicts.push("HEAD is left as it is, as the index was changed since".to_owned());
+    } else if moves_head && is_branch_left {
+        plan.conflicts.push("HEAD is left as it is, as its branch was changed since".to_owned());
     } else if plan.goes_back(&before.head, &after.head, &now.head, "HEAD was changed since") {
         plan.steps.push(Step::Head { now: now.head.clone(), then: before.head.clone() });
     }
@@ -518,10 +523,30 @@ pub fn plan(before: &History, after: Option<&History>, now: &History, force: boo
         plan.steps.push(Step::Stash { now: now.stash.clone(), then });
     }
     let left = if says_the_same(after, now) { &now.index } else { &after.index };
-    if before.index != after.index && plan.goes_back(&before.index, left, &now.index, "the index was changed since") {
+    // Under another commit it would take back what that one has, and the next commit with it.
+    let is_index_of_another = before.index != after.index && now.index != before.index && !force
+        && plan.commit_then(now) != commit_of(before, &before.head);
+    if is_index_of_another {
+        plan.conflicts.push("the index is left as it is, as HEAD is another commit since".to_owned());
+    } else if before.index != after.index
+        && plan.goes_back(&before.index, left, &now.index, "the index was changed since")
+    {
         plan.steps.push(Step::Index { now: now.index.clone(), then: before.index.clone() });
     }
     plan
+}
+
+/// What a ref says.
+fn value_of<'a>(history: &'a History, name: &str) -> Option<&'a str> {
+    history.refs.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+}
+
+/// The commit that what `HEAD` says leads to; none if there is none yet.
+fn commit_of<'a>(history: &'a History, head: &'a str) -> Option<&'a str> {
+    match head.strip_prefix("ref: ") {
+        Some(name) => value_of(history, name),
+        None => Some(head),
+    }
 }
 
 /// Whether two indexes say the same of all paths.
@@ -582,12 +607,26 @@ impl HistoryPlan {
         repository.ok().and_then(|repository| checked_out_elsewhere(&repository).ok()).unwrap_or_default()
     }
 
+    /// The commit that `HEAD` leads to when all steps are done.
+    fn commit_then<'a>(&'a self, now: &'a History) -> Option<&'a str> {
+        let head = self.steps.iter().find_map(|step| match step {
+            Step::Head { then, .. } => Some(then.as_str()),
+            _ => None,
+        });
+        let head = head.unwrap_or(&now.head);
+        let moved = self.steps.iter().find_map(|step| match step {
+            Step::Ref { name, then, .. } if head.strip_prefix("ref: ") == Some(name) => Some(then.as_deref()),
+            _ => None,
+        });
+        moved.unwrap_or_else(|| commit_of(now, head))
+    }
+
     /// Whether something is put back.
     fn goes_back<T: PartialEq>(&mut self, before: &T, after: &T, now: &T, conflict: &str) -> bool {
         if before == after || now == before {
             return false;
         }
-        if now != after {
+        if now != after && !self.force {
             self.conflicts.push(conflict.to_owned());
         }
         now == after || self.force
@@ -1107,7 +1146,7 @@ mod tests {
             let found = plan(&before, after.as_ref(), &now, false);
             assert_eq!((found.steps.len(), found.conflicts.len()), (steps, conflicts), "{before:?} {after:?} {now:?}");
             let forced = plan(&before, after.as_ref(), &now, true);
-            assert_eq!((forced.steps.len(), forced.conflicts.len()), (steps + conflicts, conflicts));
+            assert_eq!((forced.steps.len(), forced.conflicts.len()), (steps + conflicts, 0));
         }
     }
 

@@ -337,6 +337,9 @@ pub struct Entry {
     /// Whether the call passed as all of it was saved. Then the entry is kept, whatever it is found to have changed.
     #[serde(default)]
     pub recoverable: bool,
+    /// Whether somebody was asked before it. Without a report of its end, the answer was most likely no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
     /// For an undo, the ids of the entries that it undid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undoes: Vec<String>,

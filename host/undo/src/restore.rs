@@ -45,6 +45,8 @@ pub struct Target {
     pub expected: Option<State>,
     /// How much is known of what it is to be.
     pub known: Known,
+    /// What the file was that goes, if a call changed it under this name and it has others, too: these get it back.
+    pub shared: Option<(State, Source)>,
 }
 
 /// How much is known of a state. All else stays as it is.
@@ -76,12 +78,12 @@ impl Target {
             Kind::File { content: Some(digest), .. } if item.saved => Source::Object(digest.clone()),
             _ => Source::None,
         };
-        Target { path: item.path.clone(), want: item.before.clone(), source, expected, known: Known::All }
+        Target { path: item.path.clone(), want: item.before.clone(), source, expected, known: Known::All, shared: None }
     }
 
     /// That what the call made is to go.
     pub fn gone(path: PathBytes, expected: Option<State>) -> Self {
-        Target { path, want: State::ABSENT, source: Source::None, expected, known: Known::All }
+        Target { path, want: State::ABSENT, source: Source::None, expected, known: Known::All, shared: None }
     }
 }
 

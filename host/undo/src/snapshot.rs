@@ -488,8 +488,26 @@ impl ShadowRepository {
             return Err(UndoError::Git(format!("{:?} is not a tree", snapshot.tree)));
         }
         let root = snapshot.root.as_path();
-        let folder = gits(store_folder).join(name(root, format_of(&snapshot.tree)));
-        Ok(ShadowRepository::at(git, folder, until).with_root(root))
+        let format = format_of(&snapshot.tree);
+        let folder = gits(store_folder).join(name(root, format));
+        let own = ShadowRepository::at(git, folder, until).with_root(root);
+        own.configure(format)?;
+        Ok(own)
+    }
+
+    /// Writes what git goes by in the folder. A program of the user's may have written there what git is to run.
+    fn configure(&self, format: &str) -> Result<(), UndoError> {
+        if !self.folder.is_dir() {
+            return Ok(());
+        }
+        let (version, extension) = match format {
+            "sha1" => (0, String::new()),
+            other => (1, format!("[extensions]\n\tobjectFormat = {other}\n")),
+        };
+        let head = format!("[core]\n\trepositoryFormatVersion = {version}\n");
+        self.put("HEAD", b"ref: refs/heads/none\n")?;
+        self.put("config", [&head, CONFIGURATION, &extension].concat().as_bytes())?;
+        self.put("info/attributes", ATTRIBUTES.as_bytes())
     }
 
     fn at(git: &Git, folder: PathBuf, until: Instant) -> Self {
@@ -527,15 +545,8 @@ impl ShadowRepository {
             let made = folder.join(made);
             std::fs::create_dir_all(&made).map_err(|error| UndoError::system(&made, error))?;
         }
-        let (version, extension) = match format {
-            "sha1" => (0, String::new()),
-            other => (1, format!("[extensions]\n\tobjectFormat = {other}\n")),
-        };
         let own = ShadowRepository::at(git, folder, until).with_root(root);
-        own.put("HEAD", b"ref: refs/heads/none\n")?;
-        let head = format!("[core]\n\trepositoryFormatVersion = {version}\n");
-        own.put("config", [&head, CONFIGURATION, &extension].concat().as_bytes())?;
-        own.put("info/attributes", ATTRIBUTES.as_bytes())?;
+        own.configure(format)?;
         // Left behind by one that was ended: this is our turn.
         if std::fs::remove_file(own.at_path("index.lock")).is_ok() {
             remove_unfinished(&own.at_path("objects"));
@@ -1271,8 +1282,13 @@ pub fn tidy(git: &Git, store_folder: &Path, live: &[Snapshot], until: Instant) -
         listed => listed.map_err(|error| UndoError::system(&all, error))?,
     };
     for folder in listed.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        let live = folder.file_name().to_str().and_then(|name| names.remove(name)).unwrap_or_default();
-        tidy_one(&ShadowRepository::at(git, folder.path(), until), &live)?;
+        let name = folder.file_name().to_string_lossy().into_owned();
+        let live = names.remove(&name).unwrap_or_default();
+        let own = ShadowRepository::at(git, folder.path(), until);
+        match own.configure(if name.ends_with("-sha256") { "sha256" } else { "sha1" }) {
+            Ok(()) => tidy_one(&own, &live)?,
+            Err(error) => tracing::warn!(%error, "a folder of snapshots is not tidied up"),
+        }
     }
     Ok(())
 }

@@ -350,7 +350,7 @@ impl Store {
         now_ms: u64,
     ) -> Result<Option<Tidied>, UndoError> {
         // Reading takes longest, and nobody has to wait for it.
-        let mut references = HashMap::new();
+        let mut references: References = HashMap::new();
         self.add_references(&mut references)?;
         let Some(_alone) = self.locked(FlockOperation::NonBlockingLockExclusive)? else { return Ok(None) };
         self.add_references(&mut references)?;
@@ -360,7 +360,8 @@ impl Store {
         dropped.retain(|id| self.drop_entry(id).inspect_err(|error| tracing::warn!("not dropped: {error}")).is_ok());
         self.drop_attempts(now_ms)?;
         let kept = ids.iter().filter(|id| !dropped.contains(*id));
-        let referenced: HashSet<String> = kept.clone().filter_map(|id| references.get(id)).flatten().cloned().collect();
+        let needed = kept.clone().filter_map(|id| references.get(id)).flat_map(|needed| &needed.digests);
+        let referenced: HashSet<String> = needed.cloned().collect();
         let bytes: u64 = kept.map(|id| self.entry_bytes(id)).sum();
         let swept = self.objects.sweep(&referenced, UNREFERENCED_RETENTION, time(now_ms))?;
         self.folder.replace_checked("tidied", now_ms.to_string().as_bytes())?;
@@ -369,31 +370,32 @@ impl Store {
 
     /// Which objects each entry refers to. A damaged one refers to none. One that the system does not let us read may well do so:
     /// then nothing can be swept away.
-    fn add_references(&self, references: &mut HashMap<String, HashSet<String>>) -> Result<(), UndoError> {
+    fn add_references(&self, references: &mut References) -> Result<(), UndoError> {
         for id in self.ids()? {
             if references.contains_key(&id) {
                 continue;
             }
-            let digests = match self.entry(&id) {
-                Ok(entry) => digests(&entry),
+            let needed = match self.entry(&id) {
+                Ok(entry) => Needed { digests: digests(&entry), recoverable: entry.recoverable },
                 Err(error @ (UndoError::System { .. } | UndoError::Private(PrivateError::System { .. }))) => {
                     return Err(error);
                 }
                 Err(error) => {
                     tracing::warn!("passed over: {error}");
-                    HashSet::new()
+                    Needed::default()
                 }
             };
-            references.insert(id, digests);
+            references.insert(id, needed);
         }
         Ok(())
     }
 
-    /// Entries that are too old, and the oldest ones that have to go so that the rest fits. `ids` has the newest first.
+    /// Entries that are too old, and the oldest ones that have to go so that the rest fits. `ids` has the newest first. Those of
+    /// calls that passed as they can be undone go last: nobody was asked about these.
     fn superfluous(
         &self,
         ids: &[String],
-        references: &HashMap<String, HashSet<String>>,
+        references: &References,
         beside: &HashMap<String, u64>,
         limits: &Limits,
         now_ms: u64,
@@ -406,12 +408,15 @@ impl Store {
         let (mut bytes, mut full) = (0_u64, false);
         let goes = |id: &&String| {
             // What a newer entry refers to stays anyway, and was counted with it.
-            let new = references.get(*id).into_iter().flatten().filter_map(|digest| sizes.remove(digest));
+            let needed = references.get(*id).into_iter().flat_map(|needed| &needed.digests);
+            let new = needed.filter_map(|digest| sizes.remove(digest));
             bytes += new.sum::<u64>() + self.entry_bytes(id) + beside.get(*id).copied().unwrap_or_default();
             full |= bytes > limits.store;
             full || time_of(id) < oldest
         };
-        Ok(ids.iter().filter(goes).cloned().collect())
+        let is_recoverable = |id: &&String| references.get(*id).is_some_and(|needed| needed.recoverable);
+        let (first, rest): (Vec<&String>, Vec<&String>) = ids.iter().partition(is_recoverable);
+        Ok(first.into_iter().chain(rest).filter(goes).cloned().collect())
     }
 
     fn entry_bytes(&self, id: &str) -> u64 {
@@ -438,6 +443,18 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// What each entry needs, by its id.
+type References = HashMap<String, Needed>;
+
+/// What an entry needs.
+#[derive(Debug, Default)]
+struct Needed {
+    /// Contents, by their sha256.
+    digests: HashSet<String>,
+    /// As [`Entry::recoverable`].
+    recoverable: bool,
 }
 
 /// The contents that an entry needs.
@@ -530,6 +547,7 @@ mod tests {
             snapshots: vec![Snapshot { root: PathBytes("/w".into()), tree: object, modes: Some("0".repeat(64)) }],
             left_out: vec![LeftOut { path: None, why: "an unknown path".to_owned() }],
             recoverable: false,
+            asked: false,
             undoes: Vec::new(),
         }
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use toolgate_git::Git;
 
-use crate::calls::{Calls, UNDER_WAY, is_left_out, same};
+use crate::calls::{Calls, SEQUENCES, UNDER_WAY, is_left_out, same};
 use crate::error::UndoError;
 use crate::git;
 use crate::history::{self, HistoryPlan};
@@ -70,6 +70,8 @@ struct Chain {
     /// Why it is not restored unless that is forced: somebody else changed it between two of them, say.
     broken: Option<String>,
     known: Known,
+    /// As [`Target::shared`].
+    shared: Option<(State, Source)>,
 }
 
 /// The chains of all paths.
@@ -91,7 +93,13 @@ impl Chains {
                 let between = (!goes_on).then(|| BETWEEN.to_owned());
                 newer.broken = newer.broken.take().or(older.broken).or(between);
                 newer.known = known;
-                (newer.want, newer.source) = (older.want, older.source);
+                let (want, source) = (
+                    std::mem::replace(&mut newer.want, older.want),
+                    std::mem::replace(&mut newer.source, older.source),
+                );
+                if newer.want.is_absent() && want.inode.is_some() {
+                    newer.shared = Some((want, source));
+                }
             }
         }
     }
@@ -173,19 +181,20 @@ impl Calls {
         // What git keeps of a merge comes back with the index and `HEAD`, or not at all.
         let in_the_way: HashSet<&PathBytes> = conflicts.iter().map(|conflict| &conflict.path).collect();
         let is_left = |path: &PathBytes| {
-            let path = path.as_path();
-            let is_of_merge = path.file_name().is_some_and(|name| UNDER_WAY.iter().any(|own| name == *own));
-            let git_dir = path.parent().filter(|_| is_of_merge).map(PathBytes::from);
-            git_dir.is_some_and(|git_dir| git_dirs.contains(&git_dir) && (only || in_the_way.contains(&git_dir)))
+            let is_of_merge =
+                |name: &std::ffi::OsStr| UNDER_WAY.iter().chain(SEQUENCES).any(|own| name == std::ffi::OsStr::new(own));
+            let parts = path.as_path().ancestors().filter(|part| part.file_name().is_some_and(is_of_merge));
+            let mut of = parts.filter_map(|part| part.parent().map(PathBytes::from));
+            of.any(|git_dir| git_dirs.contains(&git_dir) && (only || in_the_way.contains(&git_dir)))
         };
         let is_meant = |path: &PathBytes| is_asked(path.as_path(), &request.only) && !is_left(path);
         let targets: Vec<_> = chains.0.into_iter().filter(|(path, _)| is_meant(path)).collect();
         let (mut whole, mut broken) = (Vec::new(), Vec::new());
         for (path, chain) in targets {
-            let Chain { want, source, expected, known, .. } = chain;
+            let Chain { want, source, expected, known, shared, .. } = chain;
             match chain.broken.filter(|_| !request.force) {
                 Some(why) => broken.push(Conflict { path, why }),
-                None => whole.push(Target { path, want, source, expected, known }),
+                None => whole.push(Target { path, want, source, expected, known, shared }),
             }
         }
         let files = restore::plan(whole, request.force);
@@ -237,6 +246,10 @@ impl Plan {
         let _hold = self.store.hold()?;
         let id = self.save(calls, cwd, withheld)?;
         self.leave_unsaved(&id)?;
+        if self.is_empty() {
+            calls.forget(&self.store, &self.store.entry(&id)?)?;
+            return Ok(Undone::default());
+        }
         let mut undone = Undone { id: Some(id.clone()), ..Undone::default() };
         // Refs first: a branch that cannot be moved back is known before its files are. What was stashed goes from the stash when it
         // is back.
@@ -264,11 +277,25 @@ impl Plan {
         let whole = !self.only && self.conflicts.is_empty() && undone.failed.is_empty();
         for entry in self.entries.iter().filter(|_| whole) {
             self.store.set_undone(&entry.id, Some(&id))?;
-            for redone in &entry.undoes {
-                self.store.set_undone(redone, None)?;
-            }
+            self.redo(entry, MOST_UNDOES)?;
         }
         Ok(undone)
+    }
+
+    /// Notes that what an undo undid is done again, and what that undid in turn is undone.
+    fn redo(&self, undo: &Entry, depth: usize) -> Result<(), UndoError> {
+        for redone in &undo.undoes {
+            self.store.set_undone(redone, None)?;
+            // Whose entry is gone has nothing to be noted.
+            let Some(redone) = self.store.entry(redone).ok().filter(|_| depth > 0) else { continue };
+            for undone in &redone.undoes {
+                self.store.set_undone(undone, Some(&redone.id))?;
+                if let Ok(undone) = self.store.entry(undone) {
+                    self.redo(&undone, depth - 1)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What could not be saved is left as it is: it would be gone.
@@ -343,12 +370,12 @@ fn add_items(chains: &mut Chains, entry: &Entry, after: Option<&After>, concurre
         };
         let expected = after.and_then(|after| after.states.get(place).cloned());
         let (want, broken) = (item.before.clone(), concurrent.also(&item.path));
-        chains.add(&item.path, Chain { want, source, expected, broken, known: Known::All });
+        chains.add(&item.path, Chain { want, source, expected, broken, known: Known::All, shared: None });
     }
     for (path, left) in after.iter().flat_map(|after| &after.made) {
         let (want, source) = (State::ABSENT, Source::None);
         let (expected, broken) = (Some(left.clone()), concurrent.also(path));
-        chains.add(path, Chain { want, source, expected, broken, known: Known::All });
+        chains.add(path, Chain { want, source, expected, broken, known: Known::All, shared: None });
     }
 }
 
@@ -370,9 +397,11 @@ impl ConcurrentChanges {
         let is_near = |id: &String| (first..=after.time).contains(&store::time_of(id)) && !ids.contains(id);
         for id in store.ids()?.into_iter().filter(is_near) {
             let (Ok(other), Ok(left)) = (store.entry(&id), store.after(&id)) else { continue };
-            // One that began before and of whose end nothing is known may never have run.
-            let ran = left.as_ref().map_or(other.time >= entry.time, |left| left.time >= entry.time);
-            if ran && store.undone(&id)?.is_none() {
+            // One that began before and of whose end nothing is known may never have run, nor one that somebody was asked about.
+            let unreported = || other.time >= entry.time && !other.asked;
+            let ran = left.as_ref().map_or_else(unreported, |left| left.time >= entry.time);
+            // One that cannot be read says nothing of this one.
+            if ran && store.undone(&id).ok().flatten().is_none() {
                 concurrent.add(&id, &other, left.as_ref());
             }
         }
@@ -455,6 +484,9 @@ struct Restored<'a> {
 /// How long before another call one may have begun that still ran then, in milliseconds.
 const CALL_MAX_AGE_MS: u64 = 6 * 3_600_000;
 
+/// How many undoes of undoes are followed.
+const MOST_UNDOES: usize = 32;
+
 /// Why what several calls changed is not restored.
 const BETWEEN: &str = "it was changed between these calls";
 
@@ -534,7 +566,7 @@ fn add_touched(
             let exact = one.before.as_ref().is_some_and(|before| before.permissions);
             let known = if exact { Known::Permissions } else { Known::AsGit };
             let broken = concurrent.also(&one.path);
-            chains.add(&one.path, Chain { want, source, expected, broken, known });
+            chains.add(&one.path, Chain { want, source, expected, broken, known, shared: None });
         }
         if let Some(modes) = snapshot::modes(&git, store.folder(), before, until) {
             let gone = touched.iter().filter(|one| one.before.is_some() && one.after.is_absent()).map(|one| &one.path);
@@ -572,7 +604,7 @@ fn add_folders<'a>(
             let mode = modes.folder(relative.as_os_str().as_bytes());
             let want = State { kind: Kind::Folder, mode, ..State::ABSENT };
             let known = Known::Permissions;
-            chains.add(&path, Chain { want, source: Source::None, expected: None, broken: None, known });
+            chains.add(&path, Chain { want, source: Source::None, expected: None, broken: None, known, shared: None });
         }
     }
 }

@@ -318,6 +318,140 @@ fn without_the_repository_the_rest_comes_back() {
     assert!(!conflicts.is_empty() || scratch.root().join("untracked").exists());
 }
 
+/// What was changed by a name that the calls made comes back under the others.
+#[test]
+fn what_was_changed_by_another_name_comes_back() {
+    let cases = [
+        // The command that makes the name, and the one that changes the file.
+        ("ln a b", "echo other > b"),
+        ("ln a b", "echo other >> b; chmod 600 b"),
+    ];
+    for (link, change) in cases {
+        let scratch = Scratch::new("echo one > a");
+        let before = scratch.tree();
+        let first = scratch.call("1", scratch.changes(&[("b", Link), ("c", Link)]), link);
+        let second = scratch.call("2", scratch.changes(&[("b", Write)]), change);
+        assert_ne!(scratch.tree(), before);
+        let (undone, conflicts) = scratch.undo(&[&first, &second], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{link}; {change}");
+        assert_eq!(scratch.tree(), before, "{link}; {change}");
+    }
+}
+
+/// Where something was not saved, it is not certain that a call changed nothing.
+#[test]
+fn a_call_that_may_have_changed_what_was_not_saved_is_kept() {
+    let scratch = Scratch::new(REPOSITORY);
+    scratch.run("echo ignored > out");
+    let id = scratch.call("1", scratch.unforeseen(), "rm out");
+    let store = scratch.calls.store().expect("a store").expect("one");
+    assert_eq!(store.ids().expect("ids"), [id]);
+}
+
+/// What is written to all that is in a folder goes through the links in it.
+#[test]
+fn what_links_in_a_folder_lead_to_comes_back() {
+    let scratch = Scratch::new("mkdir src other; echo precious > real; echo 1 > other/x; ln -s ../real src/c; ln -s ../other src/lk; ln -s nowhere src/n");
+    let before = scratch.tree();
+    let mut changes = scratch.changes(&[("src", Write)]);
+    changes.paths[0].recursive = true;
+    let saved = scratch.save("1", 0, changes).expect("something to save");
+    let left: Vec<String> = saved.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(left, [format!("{}: what is in the folder that it leads to", scratch.path("src/lk"))]);
+    scratch.run("echo lost > src/c; echo made > src/n");
+    scratch.finish("1");
+    let (undone, conflicts) = scratch.undo(&[&saved.id], false);
+    assert_eq!((undone.failed, conflicts), (vec![], vec![]));
+    assert_eq!(scratch.tree(), before);
+}
+
+/// What somebody has committed since stays in the next commit, too.
+#[test]
+fn work_that_was_committed_since_is_not_taken_back() {
+    let cases = [
+        // The command of git, the call, what its user does then, and what the next commit may not lose.
+        ("add", "git add src/c", "git commit -qm user", "uncommitted"),
+        ("commit", "git commit -qam agent", "git commit -q --amend -m user", "uncommitted"),
+        ("commit", "git commit -qam agent", "git commit -q --allow-empty -m user", "uncommitted"),
+        ("switch", "git switch -q -c feat", "git commit -qam user", "uncommitted"),
+    ];
+    for (command, text, user, expected) in cases {
+        let scratch = Scratch::new(REPOSITORY);
+        let id = scratch.call("1", scratch.git(command), text);
+        scratch.run(user);
+        let head = |scratch: &Scratch| scratch.tree()[Path::new("git symbolic-ref -q HEAD")].clone();
+        let there = head(&scratch);
+        let (_, conflicts) = scratch.undo(&[&id], false);
+        assert!(!conflicts.is_empty(), "{text}; {user}");
+        assert_eq!(head(&scratch), there, "{text}; {user}");
+        scratch.run(&format!("git commit -q --allow-empty -m next; git show HEAD:src/c | grep -q {expected}"));
+    }
+}
+
+/// A rebase that a call began ends with its undo: to abort it later would take the user's work along.
+#[test]
+fn sequences_that_a_call_began_end_with_it() {
+    const DIVERGED: &str = "git stash -q -u; git switch -q topic; echo theirs > a; git commit -qam theirs; echo more > b; git commit -qam more; git switch -q main";
+    let cases = [
+        ("rebase", "git rebase -q topic", "rebase-merge"),
+        ("cherry-pick", "git cherry-pick topic~1 topic", "sequencer"),
+        ("am", "git format-patch -q --stdout main..topic | git am -q -3", "rebase-apply"),
+        ("bisect", "git bisect start main topic", "BISECT_LOG"),
+    ];
+    for (command, text, made) in cases {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run(DIVERGED);
+        scratch.run("echo mine > a; git commit -qam mine");
+        let before = scratch.tree();
+        let id = scratch.call("1", scratch.git(command), &format!("({text}) > /dev/null 2>&1 || true"));
+        assert!(scratch.root().join(".git").join(made).exists(), "{text}");
+        let (undone, conflicts) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
+        assert_eq!(scratch.tree(), before, "{text}");
+        assert!(!scratch.root().join(".git").join(made).exists(), "{text}");
+        scratch.run("git status | grep -q 'in progress\\|bisecting' && exit 1 || true");
+    }
+}
+
+/// Many commands of git set something for a branch.
+#[test]
+fn settings_that_commands_make_go_again() {
+    for (command, text) in [
+        ("switch", "git switch -q -c t --track topic"),
+        ("sparse-checkout", "git sparse-checkout set src"),
+        ("push", "git init -q --bare ../remote; git push -q -u ../remote main 2> /dev/null"),
+    ] {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run("git stash -q -u");
+        let config = || {
+            let read = |name: &str| std::fs::read_to_string(scratch.root().join(".git").join(name)).unwrap_or_default();
+            (read("config"), read("config.worktree"))
+        };
+        let before = config();
+        let id = scratch.call("1", scratch.git(command), text);
+        assert_ne!(config(), before, "{text}");
+        let (undone, _) = scratch.undo(&[&id], false);
+        assert_eq!((undone.failed, config()), (vec![], before), "{text}");
+    }
+}
+
+/// An undo of an undo of an undo: each time the calls are open that are done.
+#[test]
+fn undoes_of_undoes_are_told_apart() {
+    let scratch = Scratch::new("echo one > a");
+    let first = scratch.call("1", scratch.changes(&[("a", Write)]), "echo two > a");
+    let mut ids = vec![first];
+    for _ in 0..4 {
+        let last = ids.last().expect("an id").clone();
+        ids.push(scratch.undo(&[&last], false).0.id.expect("an undo"));
+        let store = scratch.calls.store().expect("a store").expect("one");
+        let undone: Vec<bool> = ids.iter().map(|id| store.undone(id).expect("readable").is_some()).collect();
+        // Every second one from the end is undone.
+        let expected: Vec<bool> = (0..ids.len()).rev().map(|back| back % 2 == 1).collect();
+        assert_eq!(undone, expected, "{ids:?}");
+    }
+}
+
 /// The settings of a branch are in the repository that a linked worktree shares.
 #[test]
 fn settings_of_a_branch_come_back() {

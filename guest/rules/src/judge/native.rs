@@ -241,7 +241,7 @@ impl<'a> Evaluation<'a> {
         Some(memory)
     }
 
-    /// A program that is not known, with options that only programs that remove or force something have.
+    /// A program, or a command of git, that is not known, with options that only those have that remove or force something.
     pub(super) fn forced(&mut self, subject: &MatchInput<'_>, field: &Field, world: &mut dyn GuardHost) {
         let found = subject.command;
         const TELLING: &[&str] = &[
@@ -262,7 +262,19 @@ impl<'a> Evaluation<'a> {
             "-ffdx",
             "-xdf",
         ];
-        if found.words.first().is_none_or(|word| word.known().is_some()) {
+        let is_known = |at: usize| found.words.get(at).is_none_or(|word| word.known().is_some());
+        if found.program() == Some("git") && !is_known(1) {
+            let forces = |text: &str| {
+                let is_long = matches!(text, "--delete" | "--force" | "--hard" | "--mirror");
+                is_long || text.starts_with('-') && !text.starts_with("--") && text.contains(['D', 'f'])
+            };
+            let forced = found.words.iter().skip(2).find(|word| word.known().is_some_and(forces));
+            if let Some(word) = forced {
+                let evidence = vec![evidence(field, word.span)];
+                self.coded_on(NativeRule::UnknownProgram, subject, &field.value, world, evidence);
+            }
+        }
+        if is_known(0) {
             return;
         }
         let texts = || found.words.windows(2).filter(|pair| pair[0].known() == Some("-c"));

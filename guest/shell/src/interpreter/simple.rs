@@ -413,10 +413,11 @@ impl Interpreter<'_> {
         }
         let builtin = lookup != Lookup::Programs && !name.contains('/');
         let ends = self.program(slot, &words, builtin, before, state);
-        if built.outputs.is_empty() {
+        let outputs: Vec<String> = built.outputs.into_iter().chain(lists_of_find(&name, &words, before)).collect();
+        if outputs.is_empty() {
             return ends;
         }
-        ends.each(self, |state, stamp| built.outputs.iter().for_each(|path| state.files.set_unread(path, stamp)))
+        ends.each(self, |state, stamp| outputs.iter().for_each(|path| state.files.set_unread(path, stamp)))
     }
 
     /// A command whose program is not known.
@@ -654,8 +655,10 @@ impl Interpreter<'_> {
         status: Status,
     ) -> ControlExits {
         let was_stored = self.preexisting;
-        if words.first().and_then(Word::known) == Some("autoload") {
-            self.autoload(words, &state);
+        match words.first().and_then(Word::known) {
+            Some("autoload") => self.autoload(words, &state),
+            Some("setopt") => self.set_zsh_options(words),
+            _ => {}
         }
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
         let planted = planted.and_then(|name| on_path(name, &state, before));
@@ -819,4 +822,11 @@ fn verbatim(text: &str, words: &[Word], state: &ShellState) -> Option<(Span, Opt
         let spans = words.iter().skip(1).map(|word| word.span);
         spans.reduce(Span::to).map(|span| (span, None))
     })
+}
+
+/// The files that find writes what it found into: `-fprintf FILE FORMAT`.
+fn lists_of_find(name: &str, words: &[Word], state: &ShellState) -> Vec<String> {
+    let is_list = |word: &Word| matches!(word.known(), Some("-fprint" | "-fprint0" | "-fprintf" | "-fls"));
+    let pairs = words.windows(2).filter(|pair| name == "find" && is_list(&pair[0]));
+    pairs.filter_map(|pair| located_at(pair[1].known()?, state)).collect()
 }

@@ -106,6 +106,13 @@ impl Interpreter<'_> {
         }
     }
 
+    /// `setopt NAME`: of zsh's own options only the one by which a variable names a folder.
+    pub(super) fn set_zsh_options(&mut self, words: &[Word]) {
+        let is_cdable = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "") == "cdablevars";
+        let names = words.iter().skip(1).filter_map(Word::known);
+        self.cdable |= self.dialect.may_be_zsh && names.into_iter().any(is_cdable);
+    }
+
     /// `autoload NAME`: the body of the function is a file of that name, in one of the folders of `fpath`. Which these are is seldom
     /// known; one that the session wrote is looked at.
     pub(super) fn autoload(&mut self, words: &[Word], state: &ShellState) {

@@ -42,7 +42,8 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<NestedCommand> {
     if missing {
         found.push(NestedCommand::new(NestedKind::Unseen, &change));
     } else if !codes.is_empty() {
-        let text = join(&codes, "\n");
+        let uses = scan.values(OptionRun::Module).filter_map(|module| used(language, module));
+        let text = join(&uses.chain(codes).collect::<Vec<_>>(), "\n");
         if language != Language::Sed || text.known().is_none_or(sed_acts) {
             // Those of sed are files, and its scripts do not name them.
             let args = if language == Language::Sed { Vec::new() } else { operands };
@@ -67,6 +68,13 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<NestedCommand> {
     if scan.unclear || call.unclear {
         found.push(NestedCommand::new(NestedKind::Unseen, &change).perhaps());
     }
+    // `python3 -i -c TEXT`: what it reads afterwards.
+    let is_option = |word: &&Word| word.known().is_some_and(|text| text.starts_with('-') && text != "-c");
+    let mut options = call.words.get(call.from..).unwrap_or_default().iter().take_while(is_option);
+    let reads = |one: &NestedCommand| matches!(one.kind, NestedKind::Stdin { .. });
+    if language == Language::Python && options.any(|word| word.known() == Some("-i")) && !found.iter().any(reads) {
+        found.push(stdin(Vec::new()));
+    }
     found.extend(programs);
     found
 }
@@ -90,6 +98,14 @@ fn run_as_module(words: &[Word], change: &ContextChange) -> Vec<NestedCommand> {
         *name = known("django-admin", name);
     }
     vec![command(words, change)]
+}
+
+/// `perl -MFile::Copy -e 'copy ..'`: the module, as a line of the code.
+fn used(language: Language, module: &Word) -> Option<Word> {
+    let name = module.known().filter(|_| language == Language::Perl)?.split('=').next()?;
+    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == ':' || c == '_');
+    let text = Value::Known(format!("use {name};"));
+    is_plain.then(|| Word { value: text, at: None, ..module.clone() })
 }
 
 /// A module whose name is a program: `perl '-MPOSIX;..'`, `node --import data:..`.

@@ -18,7 +18,7 @@ use toolgate_names::{tools, words_of};
 
 use self::found::InputScan;
 use self::vocabulary::{
-    CELLS, COPIES, EVALUATES, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS, TYPES, UNPACKS,
+    CELLS, COMMANDS, COPIES, EVALUATES, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS, TYPED_KEYS, TYPES, UNPACKS,
     WORK_KEYS, WRITES, is, is_emptying, is_removal, is_verb, runner,
 };
 use super::row::{at_home, together};
@@ -41,6 +41,17 @@ fn placed(action: FileAction, mut paths: Vec<Field>, mut places: Vec<Field>) -> 
 /// The words of a tool's name without that of its server.
 fn own_words(name: &str) -> Vec<String> {
     words_of(name.rsplit_once("__").map_or(name, |(_, own)| own))
+}
+
+/// Whether an input has a text that begins as only commands do, under a key for what is typed.
+fn types_a_command(input: &Value) -> bool {
+    let begins = |text: &str| {
+        let mut words = text.trim_start_matches([':', '!', ' ']).split_whitespace();
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        COMMANDS.contains(&first) && second.starts_with(['-', '/', '~', '.', '$']) || first == "sudo"
+    };
+    let typed = input.as_object().into_iter().flatten().filter(|(key, _)| TYPED_KEYS.contains(&key.as_str()));
+    typed.filter_map(|(_, value)| value.as_str()).any(begins)
 }
 
 /// Whether a text is a path below the home folder.
@@ -66,7 +77,7 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
     // `iTerm` is two words by its capital letter.
     let has_shell = says(SHELLS) || words.windows(2).any(|pair| SHELLS.contains(&pair.concat().as_str()));
-    let types = has_shell && (!says(READS) || says(TYPES));
+    let types = has_shell && (!says(READS) || says(TYPES)) || says(TYPES) && types_a_command(input);
     // A tool for a language runs it.
     let language = words.iter().find_map(|word| runner(word)).filter(|_| !types && !says(READS));
     let evaluates = language.is_some() || says(tools::RUNS) || says(EVALUATES);
@@ -323,6 +334,11 @@ mod tests {
             ("mcp__x", json!({"body": "{\"command\": {\"name\": \"x\"}, \"path\": \"/etc\"}"}), Ok(None)),
             ("mcp__x", json!({"command": "rm", "args": [], "params": ["-rf", "a"]}), Ok(Some("rm  -rf a"))),
             ("mcp__chat__send", json!({"text": "a b"}), Ok(None)),
+            ("mcp__chat__send", json!({"text": "find the a"}), Ok(None)),
+            ("mcp__chat__send", json!({"text": "rm is a program"}), Ok(None)),
+            ("mcp__desktop__send", json!({"text": "rm -rf a"}), Ok(Some("rm -rf a"))),
+            ("mcp__neovim__send_input", json!({"input": "cd ~ && rm a"}), Ok(Some("cd ~ && rm a"))),
+            ("mcp__notes__add", json!({"text": "rm -rf a"}), Ok(None)),
             ("mcp__editor__send", json!({"text": ":!a b"}), Ok(Some("a b"))),
             ("mcp__editor__send", json!({"text": ":w!"}), Ok(None)),
             ("mcp__nvim__vim_command", json!({"data": "a b"}), Ok(Some("a b"))),

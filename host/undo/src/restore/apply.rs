@@ -97,7 +97,7 @@ impl Plan {
                 |step: &&Step| in_the_way.iter().any(|folder| step.target.path.as_path().starts_with(folder));
             with(Action::Remove).partition(is_early)
         };
-        early.into_iter().rev().for_each(|step| work.step(step, remove));
+        early.into_iter().rev().for_each(|step| work.step(step, |step| remove(step, objects)));
         with(Action::Folder).for_each(|step| work.step(step, make_folder));
         for step in &self.steps {
             match step.action {
@@ -109,7 +109,7 @@ impl Plan {
         }
         let waits = work.failed;
         for step in late.into_iter().rev() {
-            work.step(step, |step| if waits { Err(Trouble::Waits) } else { remove(step) });
+            work.step(step, |step| if waits { Err(Trouble::Waits) } else { remove(step, objects) });
         }
         self.finish_folders(&mut work);
         work.outcomes
@@ -209,7 +209,7 @@ fn still(step: &Step, place: &DirEntryRef) -> Done {
     }
 }
 
-fn remove(step: &Step) -> Done {
+fn remove(step: &Step, objects: &Objects) -> Done {
     let place = match DirEntryRef::open(step.target.path.as_path()) {
         Err(Errno::NOENT) => return Ok(()),
         place => place?,
@@ -217,6 +217,12 @@ fn remove(step: &Step) -> Done {
     match still(step, &place) {
         Err(Trouble::Changed) if place.found()?.is_none() => return Ok(()),
         still => still?,
+    }
+    if let Some((was, source)) = &step.target.shared
+        && was.inode.is_some()
+        && step.now.inode == was.inode
+    {
+        write_in_place(step, &place, (was, source), objects)?;
     }
     Ok(place.remove(step.now.kind == Kind::Folder)?)
 }
@@ -284,7 +290,7 @@ fn dress(file: &File, found: &FileInfo, want: &State) -> Done {
 fn write(step: &Step, objects: &Objects) -> Done {
     let place = DirEntryRef::make(step.target.path.as_path())?;
     if step.target.want.inode.is_some() && step.now.inode == step.target.want.inode {
-        return write_in_place(step, &place, objects);
+        return write_in_place(step, &place, (&step.target.want, &step.target.source), objects);
     }
     let mut new = New::file(&place)?;
     let Some(file) = &mut new.file else { return Err(Trouble::Changed) };
@@ -318,8 +324,8 @@ fn keep_owner(file: &File, replaced: Option<&FileInfo>) {
 }
 
 /// Its other names stay names of the same file.
-fn write_in_place(step: &Step, place: &DirEntryRef, objects: &Objects) -> Done {
-    if let Source::Object(digest) = &step.target.source {
+fn write_in_place(step: &Step, place: &DirEntryRef, (want, source): (&State, &Source), objects: &Objects) -> Done {
+    if let Source::Object(digest) = source {
         objects.check(digest)?;
     }
     let (mut file, found) = place.file(OFlags::WRONLY)?;
@@ -327,10 +333,10 @@ fn write_in_place(step: &Step, place: &DirEntryRef, objects: &Objects) -> Done {
         return Err(Trouble::Changed);
     }
     file.set_len(0)?;
-    fill(&mut file, &step.target.source, objects)?;
+    fill(&mut file, source, objects)?;
     file.sync_data()?;
-    dress(&file, &found, &step.target.want)?;
-    set_modified(step, place)
+    dress(&file, &found, want)?;
+    if step.target.known < Known::All { Ok(()) } else { Ok(place.set_modified(want.modified)?) }
 }
 
 fn link(step: &Step) -> Done {

@@ -611,6 +611,7 @@ fn what_git_knows_is_enough() {
             source,
             expected: expected_state,
             known: Known::AsGit,
+            shared: None,
         };
         let planned = plan(vec![target.clone()], false);
         assert_eq!(planned.conflicts, [], "{name}");

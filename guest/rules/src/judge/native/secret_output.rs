@@ -213,7 +213,13 @@ fn secret_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
     let has = |text: &str| secrets_in(text).any(is_unset);
     let said = |word: &&&Word| {
         let text = source.get(word.span.start..word.span.end).unwrap_or_default();
-        if program == "sed" { has(&without_sought(text)) } else { has(&without_tests(text)) }
+        let told = if program == "sed" { without_sought(text) } else { without_tests(text) };
+        // `x=$TOKEN; echo $x`
+        let copied = match &word.value {
+            Value::Unknown { why, .. } => why.variable().filter(|name| is_secret_variable(name) && is_unset(name)),
+            _ => None,
+        };
+        has(&told) || copied.is_some() && told_variables(&told).next().is_some()
     };
     let unknown = |word: &&&Word| matches!(word.value, Value::Unknown { .. });
     let word = words.iter().filter(unknown).find(said);
@@ -358,12 +364,17 @@ fn traced_word<'a>(command: &'a Command, source: &str) -> Option<&'a Word> {
 
 /// The secrets whose value a text has, as a whole or nearly so.
 pub(super) fn secrets_in(text: &str) -> impl Iterator<Item = &str> {
+    told_variables(text).filter(|name| is_secret_variable(name))
+}
+
+/// The variables whose value a text has in that way.
+fn told_variables(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('$').filter_map(|(at, _)| {
         let rest = &text[at + 1..];
         let (rest, braces) = rest.strip_prefix('{').map_or((rest, false), |rest| (rest, true));
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
         let name = &rest[..end];
-        (is_secret_variable(name) && (!braces || tells(&rest[end..]))).then_some(name)
+        (!name.is_empty() && (!braces || tells(&rest[end..]))).then_some(name)
     })
 }
 

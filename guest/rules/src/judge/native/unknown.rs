@@ -16,8 +16,8 @@ pub(super) fn of_script(command: &Command, source: &str) -> String {
 
 /// What is not known of the program itself.
 pub(super) fn of_program(command: &Command, source: &str) -> String {
-    let first = command.words.first();
-    first.and_then(|word| Some(of_word(word, why(word)?, source))).unwrap_or_default()
+    let unknown = command.words.iter().take(2).find_map(|word| Some((word, why(word)?)));
+    unknown.map(|(word, why)| of_word(word, why, source)).unwrap_or_default()
 }
 
 fn why(word: &Word) -> Option<&Why> {

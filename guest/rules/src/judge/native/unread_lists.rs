@@ -19,7 +19,7 @@ const READERS: &[&str] = &[
 ];
 
 /// Those that decode a text to lines, with an option that says so.
-const DECODERS: &[&str] = &["base32", "base64", "basenc", "xxd"];
+const DECODERS: &[&str] = &["base32", "base64", "basenc", "openssl", "xxd"];
 
 /// Options by which grep prints names of files.
 const LISTING: &[&str] = &["--files-with-matches", "--files-without-match", "--recursive"];

@@ -150,6 +150,12 @@ pub(super) const READS: &[&str] = &["find", "get", "grep", "history", "list", "q
 /// Words in the name of a tool that types: `send_keys_and_read`.
 pub(super) const TYPES: &[&str] = &["exec", "execute", "input", "paste", "press", "run", "send", "type", "write"];
 
+/// Keys of what a tool types.
+pub(super) const TYPED_KEYS: &[&str] = &["data", "input", "keys", "text"];
+
+/// Programs by which a text is told that is typed into a shell, with an option or a path behind them.
+pub(super) const COMMANDS: &[&str] = &["cd", "chmod", "chown", "dd", "find", "mv", "rm", "rmdir", "shred", "truncate"];
+
 /// Words in the name of a tool that reads whatever is below a folder.
 pub(super) const SEARCHES: &[&str] = &["grep", "rg", "ripgrep"];
 
