@@ -334,6 +334,80 @@ fn a_call_that_was_not_allowed_is_passed_over_as_the_newest_one_too() {
     assert!(text(&output).contains("nothing"), "{}", text(&output));
 }
 
+/// A later call that may have changed what was not saved is named, and the one before it is undone.
+#[test]
+fn a_call_of_which_nothing_was_saved_is_passed_over_and_named() {
+    let project = Project::new();
+    let before = project.state();
+    project.call("1", "echo other > b");
+    project.run("echo log > ignored");
+    project.0.write("home/project/clean.sh", "rm ignored\n");
+    project.call("2", "bash clean.sh; true");
+    project.run("rm -f clean.sh");
+    let output = project.undo(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("passed over") && text(&output).contains("bash clean.sh"), "{}", text(&output));
+    assert_eq!(project.state(), before);
+}
+
+/// What was taken back by hand, or in parts, is no call to be undone any more.
+#[test]
+fn calls_that_were_taken_back_are_passed_over() {
+    for by_hand in [true, false] {
+        let project = Project::new();
+        let before = project.state();
+        project.call("1", "rm b");
+        project.call("2", "rm untracked; echo other > src/a");
+        if by_hand {
+            project.run("echo new > untracked; printf 'one\\nuncommitted\\n' > src/a");
+        } else {
+            project.undo(&["--", "src"]);
+            project.undo(&["--", "untracked"]);
+        }
+        let output = project.undo(&[]);
+        assert_eq!((output.status.code(), project.state()), (Some(0), before), "{by_hand}: {}", text(&output));
+    }
+}
+
+/// A question that was answered with no, before its user worked on.
+#[test]
+fn work_after_a_call_that_was_not_allowed_is_in_nobodys_way() {
+    let project = Project::new();
+    let before = project.state();
+    project.call("1", "rm b");
+    let said = project.call("2", "true; rm -rf src");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
+    project.run("echo mine >> src/a");
+    let output = project.undo(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    project.run("printf 'one\\nuncommitted\\n' > src/a");
+    assert_eq!(project.state(), before);
+}
+
+/// A workspace has the name by which it is reached, and its own.
+#[test]
+fn calls_in_a_workspace_behind_a_link_are_found() {
+    for linked in [true, false] {
+        let project = Project::new();
+        project.run("ln -s project ../linked");
+        let cwd = project.0.at(if linked { "home/linked" } else { "home/project" }).display().to_string();
+        let payload = |event: &str| {
+            json!({
+                "session_id": "s", "cwd": cwd, "permission_mode": "default", "hook_event_name": event,
+                "tool_name": "Bash", "tool_input": { "command": "rm b" }, "tool_use_id": "1", "transcript_path": "",
+                "tool_response": { "stdout": "", "stderr": "", "interrupted": false, "isImage": false },
+            })
+        };
+        project.hook("claude", &payload("PreToolUse"));
+        project.run("rm b");
+        project.hook("claude", &payload("PostToolUse"));
+        for folder in ["home/linked", "home/project"] {
+            let listed = project.0.start(&project.0.at(folder), &["undo", "--list"], b"", &project.environment());
+            assert!(text(&listed).contains("rm b"), "{linked} {folder}: {}", text(&listed));
+        }
+    }
+}
+
 /// Rules speak of a path as a person writes it. A home folder behind a link has another one.
 #[test]
 fn a_secret_behind_a_link_is_not_copied() {

@@ -2042,6 +2042,32 @@ mod tests {
         assert_eq!(scratch.contents(&snapshot).len(), 200);
     }
 
+    /// A program may write to the store, as anything of the user's.
+    #[test]
+    fn nothing_that_was_written_into_the_folder_is_run() {
+        let scratch = Scratch::new(&[("one", "1")]);
+        let (snapshot, _) = scratch.take();
+        let own = scratch.own(&snapshot);
+        let (mark, run) = (scratch.root.with_file_name("mark"), scratch.root.with_file_name("run"));
+        canary(&run, &mark);
+        write(&scratch.root.join("one"), "2");
+        let forge = || {
+            let filter = format!("[filter \"x\"]\n\tclean = {0}\n[core]\n\tfsmonitor = {0}\n", run.display());
+            write(&own.at_path("config"), filter);
+            write(&own.at_path("info/attributes"), "* filter=x\n");
+        };
+        forge();
+        changed_since(&git(), &scratch.store, &snapshot, &Limits::DEFAULT, soon()).expect("what has changed");
+        forge();
+        tidy(&git(), &scratch.store, std::slice::from_ref(&snapshot), soon()).expect("tidied");
+        forge();
+        assert_eq!(scratch.contents(&scratch.take().0), scratch.worktree());
+        assert!(!mark.exists(), "something was run");
+        forge();
+        let _ = own.ask(&["hash-object", "one"], vec![], Borrowed::Not);
+        assert!(mark.exists(), "it would have been");
+    }
+
     #[test]
     fn files_are_given_to_git_some_at_a_time() {
         // Lengths, in MiB, and how many go at once.

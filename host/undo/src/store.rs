@@ -835,6 +835,21 @@ mod tests {
         }
     }
 
+    /// Nobody was asked about these.
+    #[test]
+    fn entries_of_calls_that_passed_as_recoverable_stay_longest() {
+        let (_dir, store) = store();
+        let content = |byte: u8| [&vec![byte; 10][..], &(0..200_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()].concat();
+        let mut oldest = entry(&store, NOW - 3_000, "a", &content(0));
+        oldest.recoverable = true;
+        store.add(&oldest).expect("added");
+        let ids: Vec<String> = (1..4).map(|at| added(&store, NOW - 1_000, "a", &content(at))).collect();
+        let limits = Limits { store: 1_500_000, ..Limits::DEFAULT };
+        store.tidy(&limits, &HashMap::new(), NOW).expect("tidied").expect("nobody else is there");
+        let stay = ids.iter().filter(|id| store.entry(id).is_ok()).count();
+        assert!(store.entry(&oldest.id).is_ok() && stay < 3, "{stay}");
+    }
+
     #[test]
     fn nobody_tidies_up_while_something_is_saved() {
         let (_dir, store) = store();

@@ -138,7 +138,7 @@ fn element(value: Option<&Value>) -> Got {
 fn element_at(values: &[Value], number: i64) -> Got {
     let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let at = usize::try_from(if number < 0 { number + length } else { number });
-    let Some(glob) = values.iter().position(|value| spread(value).is_some()) else {
+    let Some(glob) = values.iter().position(|value| spread(value).is_some() && !is_gap(value)) else {
         return element(at.ok().and_then(|at| values.get(at)));
     };
     match values {

@@ -68,13 +68,6 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<NestedCommand> {
     if scan.unclear || call.unclear {
         found.push(NestedCommand::new(NestedKind::Unseen, &change).perhaps());
     }
-    // `python3 -i -c TEXT`: what it reads afterwards.
-    let is_option = |word: &&Word| word.known().is_some_and(|text| text.starts_with('-') && text != "-c");
-    let mut options = call.words.get(call.from..).unwrap_or_default().iter().take_while(is_option);
-    let reads = |one: &NestedCommand| matches!(one.kind, NestedKind::Stdin { .. });
-    if language == Language::Python && options.any(|word| word.known() == Some("-i")) && !found.iter().any(reads) {
-        found.push(stdin(Vec::new()));
-    }
     found.extend(programs);
     found
 }
