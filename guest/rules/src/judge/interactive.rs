@@ -233,8 +233,7 @@ mod tests {
                     if says(&spelled) {
                         continue;
                     }
-                    let count = if let Takes::Next(count) = option.takes { count } else { option.takes.next().into() };
-                    let value = " 5s".repeat(count.into());
+                    let value = " 5s".repeat(option.takes.words());
                     for word in &words {
                         tried += 1;
                         let command = format!("{} {spelled}{value} {word} 'x'", spec.names[0]);
