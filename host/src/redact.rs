@@ -84,7 +84,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use serde_json::json;
-    use toolgate_commands::Takes;
 
     use super::*;
 
@@ -248,8 +247,7 @@ mod tests {
             for spec in row.programs.iter().filter_map(|program| toolgate_commands::find(program)) {
                 for option in spec.options.iter().filter(|option| !option.last) {
                     let dashes = if option.name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
-                    let count = if let Takes::Next(count) = option.takes { count } else { option.takes.next().into() };
-                    let value = " 5s".repeat(count.into());
+                    let value = " 5s".repeat(option.takes.words());
                     for after in afters {
                         tried += 1;
                         let text = format!("{} {dashes}{}{value} {after} {secret}", spec.names[0], option.name);

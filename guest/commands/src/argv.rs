@@ -1,7 +1,7 @@
 //! The options in one word: clusters of letters, long names and their abbreviations, attached values.
 //!
-//! This is the only place that takes a word apart. Which words a program's options stand in, whether an operand ends
-//! them and what an option that no spec lists may take, is for the consumer: [`Part::option`] is `None` for those.
+//! This is the only place that takes a word apart. Which words hold options is in [`args`](crate::args). What an option
+//! that no spec lists may take is for the consumer: [`Part::option`] is `None` for those.
 
 use crate::{Opt, Spec, Syntax, Takes, Trait};
 

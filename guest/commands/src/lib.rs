@@ -2,8 +2,9 @@
 //! does to files.
 //!
 //! The data are the files in `specs`, one a program or family; the build script makes constants of them, so that nothing
-//! is read or indexed when a call is judged. [`find`] gives the [`Spec`] of a program, [`argv`] takes its options apart.
-//! Nothing here follows what a command runs or knows of files and rules: consumers match on the handlers' names.
+//! is read or indexed when a call is judged. [`find`] gives the [`Spec`] of a program, [`args`] reads words from left to
+//! right, [`argv`] takes the options in one of them apart. Nothing here follows what a command runs or knows of files and
+//! rules: consumers match on the handlers' names.
 //!
 //! ```
 //! let spec = toolgate_commands::find("kubectl").ok_or("no such program")?;
@@ -12,6 +13,7 @@
 //! # Ok::<(), &str>(())
 //! ```
 
+pub mod args;
 pub mod argv;
 mod handler;
 mod spec;

@@ -138,10 +138,14 @@ pub enum Takes {
 }
 
 impl Takes {
-    /// Whether the next word is a value where none is attached.
+    /// How many of the next words may be values where none is attached.
     #[must_use]
-    pub fn next(self) -> bool {
-        matches!(self, Takes::Next(_) | Takes::Loose)
+    pub fn words(self) -> usize {
+        match self {
+            Takes::Nothing | Takes::Attached | Takes::Digits => 0,
+            Takes::Loose => 1,
+            Takes::Next(count) => usize::from(count),
+        }
     }
 
     /// Whether what follows in the same word is a value, and not further options.

@@ -11,6 +11,7 @@
 use std::collections::HashSet;
 
 use rustc_hash::FxHashMap;
+use toolgate_commands::args::{Arguments, Role};
 use toolgate_commands::argv::{Lookup, Parts, Spelling};
 use toolgate_commands::{COMMON_FLAGS, Opt, Rules, Spec};
 use toolgate_shell::Word;
@@ -195,27 +196,24 @@ impl<'a> Invocation<'a> {
         let program = program.rsplit('/').next().unwrap_or(program);
         let program = program.strip_suffix(".exe").unwrap_or(program);
         let mut reader = Reader::new(program, grammars);
-        let mut ended = false;
+        let mut arguments = Arguments::new(words, 1, Word::text);
         // The word at which the plain reading goes on.
         let mut plain_at = 1;
         // Of this word and the next: whether a reading goes on there, and whether one takes it as a value.
         let (mut this, mut next) = ((true, false), (false, false));
-        for (at, word) in words.iter().enumerate().skip(1) {
+        while let Some((at, role)) = arguments.next() {
             let (goes_on, perhaps) = std::mem::replace(&mut this, std::mem::take(&mut next));
             if !goes_on {
                 continue;
             }
-            let text = word.value.text();
+            let text = words[at].text();
             let place = WordPosition { word: at, plain: at == plain_at, perhaps };
-            let takes = if ended || !text.starts_with('-') || text.len() < 2 {
-                reader.operand(word.known(), text, place);
-                NextWord::Nothing
-            } else if text == "--" {
-                ended = !perhaps;
-                NextWord::Nothing
-            } else {
-                reader.option(text, words.get(at + 1).map(|word| word.value.text()), place)
-            };
+            let mut takes = NextWord::Nothing;
+            match role {
+                Role::Operand => reader.operand(words[at].known(), text, place),
+                Role::Dashes => arguments.ended = !perhaps,
+                Role::Options => takes = reader.option(text, words.get(at + 1).map(Word::text), place),
+            }
             this.0 |= takes != NextWord::Next;
             (this.1, next.0) = (takes != NextWord::Nothing, takes != NextWord::Nothing);
             if place.plain {

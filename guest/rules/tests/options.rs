@@ -2,7 +2,7 @@
 //! weaker with it than without.
 
 use crate::cases::{call, named};
-use toolgate_commands::{FileUse, Opt, Spec, Takes};
+use toolgate_commands::{FileUse, Opt, Spec};
 use toolgate_rules::call::Verdict;
 use toolgate_rules::{Guard, Layer, NoHost};
 use toolgate_shell::{EffectKind, Facts, parse};
@@ -120,8 +120,7 @@ fn is_plain(option: &Opt) -> bool {
 /// A spelling of an option, with a value where it takes one from the next word.
 fn spelled(spec: &Spec, option: &Opt, name: &str) -> String {
     let dashes = if name.chars().count() == 1 || spec.one_dash { "-" } else { "--" };
-    let count = if let Takes::Next(count) = option.takes { count } else { option.takes.next().into() };
-    let value = " 5s".repeat(count.into());
+    let value = " 5s".repeat(option.takes.words());
     format!("{dashes}{name}{value}")
 }
 

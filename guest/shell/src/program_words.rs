@@ -1,5 +1,6 @@
 //! The options and operands of a program, by its spec. What no spec lists is a flag, and the operand behind it may be its value.
 
+use toolgate_commands::args::{Arguments, Role};
 use toolgate_commands::argv::{Lookup, Parts, Spelling};
 use toolgate_commands::{FileUse, Opt, Spec, Takes};
 use toolgate_shell_syntax::word::Word;
@@ -91,44 +92,33 @@ impl ProgramWords {
         let spec = toolgate_commands::find(program).or_else(|| toolgate_commands::find_runner(program));
         let spelling = spec.map(Spelling::of).unwrap_or_default();
         let mut chain = Chain(spec.into_iter().collect());
-        let (mut found, mut at, mut ended, mut unlisted) = (ProgramWords::default(), 0, false, false);
-        while let Some(word) = arguments.get(at) {
-            at += 1;
-            let text = word.text();
-            if !ended && text == "--" {
-                (ended, unlisted) = (true, false);
-                continue;
-            }
-            if ended || text.len() < 2 || !text.starts_with('-') {
-                let perhaps_value = std::mem::take(&mut unlisted);
-                let inner = chain.0.last().and_then(|spec| spec.subcommand(word.known()?));
-                chain.0.extend(inner.filter(|_| !perhaps_value));
-                ended |= first_ends && !perhaps_value;
-                found.operands.push(Operand { word: word.clone(), perhaps_value });
-                continue;
-            }
-            unlisted = false;
-            for part in Parts::new(&chain, text, spelling) {
-                let attached = part.attached.map(|from| cut(word, from));
-                let value = match part.option.map(|option| option.takes) {
-                    Some(Takes::Next(count)) => {
-                        let first = attached.clone().or_else(|| arguments.get(at).cloned());
-                        at += usize::from(count).saturating_sub(usize::from(attached.is_some()));
-                        first
+        let (mut found, mut unlisted) = (ProgramWords::default(), false);
+        let mut words = Arguments::new(arguments, 0, Word::text);
+        while let Some((at, role)) = words.next() {
+            let word = &arguments[at];
+            let perhaps_value = std::mem::take(&mut unlisted);
+            match role {
+                Role::Dashes => words.ended = true,
+                Role::Operand => {
+                    let inner = chain.0.last().and_then(|spec| spec.subcommand(word.known()?));
+                    chain.0.extend(inner.filter(|_| !perhaps_value));
+                    words.ended |= first_ends && !perhaps_value;
+                    found.operands.push(Operand { word: word.clone(), perhaps_value });
+                }
+                Role::Options => {
+                    for part in Parts::new(&chain, word.text(), spelling) {
+                        unlisted = part.option.is_none() && part.attached.is_none();
+                        let mut takes = part.option.map_or(Takes::Attached, |option| option.takes);
+                        // A dash alone is an operand here: standard input.
+                        if takes == Takes::Loose && arguments.get(at + 1).is_some_and(|next| next.text() == "-") {
+                            takes = Takes::Attached;
+                        }
+                        let attached = part.attached.filter(|_| takes.rest()).map(|from| cut(word, from));
+                        let taken = words.take_values(takes, attached.is_some());
+                        let value = attached.or_else(|| arguments[taken].first().cloned());
+                        found.options.push(ParsedOption { name: part.name.to_owned(), option: part.option, value });
                     }
-                    Some(Takes::Loose) => attached.or_else(|| {
-                        let next = arguments.get(at).filter(|next| !next.text().starts_with('-'))?;
-                        at += 1;
-                        Some(next.clone())
-                    }),
-                    Some(Takes::Attached) => attached,
-                    Some(Takes::Nothing | Takes::Digits) => None,
-                    None => {
-                        unlisted = attached.is_none();
-                        attached
-                    }
-                };
-                found.options.push(ParsedOption { name: part.name.to_owned(), option: part.option, value });
+                }
             }
         }
         found

@@ -1,7 +1,8 @@
 //! Commands that wait for text, for agents whose hooks do not see what is typed into a terminal that a call leaves open.
 
+use toolgate_commands::args::{Arguments, Role};
 use toolgate_commands::argv::{Parts, Spelling};
-use toolgate_commands::{Spec, Takes, Terminal, Trait, Waits};
+use toolgate_commands::{Spec, Terminal, Trait, Waits};
 use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Script, Value, Word, absolute};
 
 use super::Evaluation;
@@ -40,31 +41,29 @@ fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'))
 }
 
-/// How many of the next words the last of the options in this word takes; or whether the word decides that the program
-/// waits.
-fn option(spec: &'static Spec, terminal: Option<&Terminal>, word: &str, next: &str) -> Result<usize, bool> {
+/// Reads one word of options; whether it decides that the program waits, or that it does not.
+fn option(spec: &'static Spec, terminal: Option<&Terminal>, args: &mut Arguments<'_, &str>, at: usize) -> Option<bool> {
+    let word = args.words[at];
+    let next = args.words.get(at + 1).copied().unwrap_or_default();
     // `+o` of a shell.
     let signed = word.replacen('+', "-", usize::from(word.starts_with('+')));
     let spelling = if spec.one_dash { Spelling::Words } else { Spelling::Letters };
-    let mut taken = 0;
     for part in Parts::new(&spec, &signed, spelling) {
         let rest = part.attached.and_then(|at| signed.get(at..));
         if let Some(terminal) = terminal.filter(|_| part.dashes == 1 && !word.starts_with('+')) {
             let name = format!("-{}", part.name);
             if terminal.waits.contains(&name.as_str()) {
-                return Err(true);
+                return Some(true);
             }
             if terminal.ends.contains(&name.as_str()) {
-                return Err(prompts(spec, &name, rest.unwrap_or(next)));
+                return Some(prompts(spec, &name, rest.unwrap_or(next)));
             }
         }
-        taken = match part.option.map(|option| option.takes) {
-            Some(Takes::Next(count)) => usize::from(count) - usize::from(rest.is_some()),
-            Some(Takes::Loose) => usize::from(rest.is_none() && !next.starts_with('-')),
-            _ => 0,
-        };
+        if let Some(option) = part.option {
+            args.take_values(option.takes, rest.is_some());
+        }
     }
-    Ok(taken)
+    None
 }
 
 /// Whether what an option runs is itself a prompt.
@@ -74,23 +73,23 @@ fn prompts(spec: &Spec, option: &str, value: &str) -> bool {
 
 /// Where the operand behind a program's own options is.
 fn leading(spec: &'static Spec, words: &[&str]) -> Option<usize> {
-    let mut at = 0;
-    while let word = words.get(at)?
-        && word.starts_with('-')
-    {
-        let next = words.get(at + 1).copied().unwrap_or_default();
-        at += 1 + option(spec, None, word, next).unwrap_or_default();
+    let mut args = Arguments::new(words, 0, |word| word);
+    loop {
+        let (at, role) = args.next()?;
+        if role == Role::Operand && words[at] != "-" {
+            return Some(at);
+        }
+        option(spec, None, &mut args, at);
     }
-    Some(at)
 }
 
 /// Whether a program waits with these words behind its name.
 fn waits_with(spec: &'static Spec, terminal: &Terminal, words: &[&str]) -> bool {
     let mut operands = 0;
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        at += 1;
-        let next = words.get(at).copied().unwrap_or_default();
+    let mut args = Arguments::new(words, 0, |word| word);
+    while let Some((at, role)) = args.next() {
+        let word = words[at];
+        let next = words.get(at + 1).copied().unwrap_or_default();
         let name = word.split('=').next().unwrap_or_default();
         if terminal.waits.contains(&name) {
             return true;
@@ -99,10 +98,9 @@ fn waits_with(spec: &'static Spec, terminal: &Terminal, words: &[&str]) -> bool 
             return prompts(spec, name, next);
         }
         let assigns = || spec.runs.as_ref().is_some_and(|runs| runs.traits.contains(&Trait::Assign));
-        if word.starts_with(['-', '+']) && word.len() > 1 {
-            match option(spec, Some(terminal), word, next) {
-                Err(waits) => return waits,
-                Ok(taken) => at += taken,
+        if role != Role::Operand || word.starts_with('+') && word.len() > 1 {
+            if let Some(waits) = option(spec, Some(terminal), &mut args, at) {
+                return waits;
             }
         } else if !(is_terminal(word) || word.contains('=') && assigns()) {
             operands += 1;
@@ -233,8 +231,7 @@ mod tests {
                     if says(&spelled) {
                         continue;
                     }
-                    let count = if let Takes::Next(count) = option.takes { count } else { option.takes.next().into() };
-                    let value = " 5s".repeat(count.into());
+                    let value = " 5s".repeat(option.takes.words());
                     for word in &words {
                         tried += 1;
                         let command = format!("{} {spelled}{value} {word} 'x'", spec.names[0]);

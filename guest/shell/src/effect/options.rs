@@ -3,6 +3,9 @@
 //! A value that may be a path for all that the spec says, and an option that it does not list, are kept apart: whatever
 //! the row does with its operands, they may hold a path.
 
+use std::ops::Range;
+
+use toolgate_commands::args::{Arguments, Role};
 use toolgate_commands::argv::{Part, Parts, Spelling};
 use toolgate_commands::{FileUse, Opt, Spec, Syntax, Takes};
 
@@ -33,8 +36,8 @@ pub(super) struct Arg {
 }
 
 impl Arg {
-    fn whole(words: &[Word], at: usize) -> Option<Self> {
-        words.get(at).map(|word| Arg { value: word.value.clone(), span: word.span, word: at })
+    fn whole(words: &[Word], at: usize) -> Self {
+        Arg { value: words[at].value.clone(), span: words[at].span, word: at }
     }
 
     /// The rest of a word from this byte of its text.
@@ -107,50 +110,45 @@ impl Args {
 /// Reads words from an index on. With `one` it stops at the first operand. Gives the index where it stopped.
 pub(super) fn read(words: &[Word], from: usize, spec: &'static Spec, syntax: Syntax, one: bool) -> (Args, usize) {
     let complete = spec.files.as_ref().is_some_and(|files| files.complete);
-    let mut reader = Reader { words, spec, complete, args: Args { sure: true, ..Args::default() }, at: from };
-    let mut ended = syntax == Syntax::Raw;
-    while let Some(arg) = Arg::whole(words, reader.at) {
-        let text = arg.shape();
-        let operand = ended || !text.starts_with('-') || text == "-";
-        if !operand && text == "--" {
-            ended = true;
+    let spelling = match syntax {
+        Syntax::Joined => Spelling::Joined,
+        Syntax::Go => Spelling::Words,
+        Syntax::Gnu | Syntax::Posix | Syntax::Raw => Spelling::Letters,
+    };
+    let arguments = Arguments::new(words, from, Word::text);
+    let mut reader = Reader { arguments, spec, complete, args: Args { sure: true, ..Args::default() } };
+    reader.arguments.ended = syntax == Syntax::Raw;
+    while let Some((at, role)) = reader.arguments.next() {
+        if role == Role::Dashes {
+            reader.arguments.ended = true;
             reader.args.before_dashes = Some(reader.args.operands.len());
-            reader.at += 1;
             continue;
         }
+        let arg = Arg::whole(words, at);
         let may_split = match &arg.value {
             Value::Known(_) => false,
-            Value::Pattern(text) => !ended && text.starts_with(['*', '?', '[']),
+            Value::Pattern(text) => !reader.arguments.ended && text.starts_with(['*', '?', '[']),
             Value::Unknown { .. } => true,
         };
         reader.args.sure &= !may_split;
-        if operand {
-            if one {
-                break;
-            }
-            ended |= syntax == Syntax::Posix;
+        if role == Role::Options {
+            reader.word(&arg, spelling);
+        } else if one {
+            reader.arguments.at = at;
+            break;
+        } else {
+            reader.arguments.ended |= syntax == Syntax::Posix;
             reader.args.operands.push(arg);
-            reader.at += 1;
-            continue;
         }
-        reader.at += 1;
-        let spelling = match syntax {
-            Syntax::Joined => Spelling::Joined,
-            Syntax::Go => Spelling::Words,
-            Syntax::Gnu | Syntax::Posix | Syntax::Raw => Spelling::Letters,
-        };
-        reader.word(&arg, spelling);
     }
-    let at = reader.at;
-    (reader.args, at)
+    (reader.args, reader.arguments.at)
 }
 
 struct Reader<'a> {
-    words: &'a [Word],
+    arguments: Arguments<'a, Word>,
     spec: &'static Spec,
     complete: bool,
     args: Args,
-    at: usize,
 }
 
 impl Reader<'_> {
@@ -158,23 +156,19 @@ impl Reader<'_> {
         self.args.given.push(ParsedOption { name: option.name, file: option.file, value });
     }
 
-    /// Takes the next words for the value.
-    fn push_next(&mut self, option: &Opt, count: u8) {
-        let value = Arg::whole(self.words, self.at);
-        match &value {
-            Some(value) if is_data(option.file, value) => self.args.data.push(value.word),
-            Some(_) => {}
-            None => self.args.sure = false,
-        }
-        self.args.sure &= value.as_ref().is_none_or(|value| value.known().is_some());
-        for at in self.at..self.at + usize::from(count) {
-            let unclear = option.file == FileUse::MayBePath || at > self.at;
-            self.args.unclear.extend(Arg::whole(self.words, at).filter(|_| unclear));
-        }
-        self.at += usize::from(count);
-        if option.file != FileUse::MayBePath {
+    /// The values are these words.
+    fn push_next(&mut self, option: &Opt, values: Range<usize>) {
+        let words = self.arguments.words;
+        let mut values = values.map(|at| Arg::whole(words, at));
+        let value = values.next();
+        self.args.data.extend(value.iter().filter(|value| is_data(option.file, value)).map(|value| value.word));
+        self.args.sure &= value.as_ref().is_some_and(|value| value.known().is_some());
+        if option.file == FileUse::MayBePath {
+            self.args.unclear.extend(value);
+        } else {
             self.push(option, value);
         }
+        self.args.unclear.extend(values);
     }
 
     /// The value stands in the option's own word, `own` if nothing but the name stands before it.
@@ -219,6 +213,7 @@ impl Reader<'_> {
     }
 
     fn option(&mut self, arg: &Arg, option: &'static Opt, part: &Part<'_, &'static Opt>) {
+        let taken = self.arguments.take_values(option.takes, part.attached.is_some());
         match (option.takes, part.attached) {
             (Takes::Nothing | Takes::Digits, Some(_)) if part.name.chars().count() > 1 => {
                 self.push(option, None);
@@ -227,19 +222,9 @@ impl Reader<'_> {
             (Takes::Nothing | Takes::Digits, _) => self.push(option, None),
             (Takes::Attached, value) => self.push(option, value.map(|at| arg.rest(at))),
             (_, Some(_)) if option.file == FileUse::MayBePath => self.args.loose.push(arg.clone()),
-            (Takes::Next(count), Some(at)) => {
-                self.at += usize::from(count.saturating_sub(1));
-                self.push_attached(option, arg.rest(at), part.own);
-            }
-            (Takes::Loose, Some(at)) => self.push_attached(option, arg.rest(at), part.own),
-            (Takes::Next(count), None) => self.push_next(option, count),
-            (Takes::Loose, None) => {
-                let next = self.words.get(self.at).map(|word| word.value.text());
-                match next.is_some_and(|next| !next.starts_with('-') || next == "-") {
-                    true => self.push_next(option, 1),
-                    false => self.push(option, None),
-                }
-            }
+            (_, Some(at)) => self.push_attached(option, arg.rest(at), part.own),
+            (Takes::Loose, None) if taken.is_empty() => self.push(option, None),
+            (_, None) => self.push_next(option, taken),
         }
     }
 }

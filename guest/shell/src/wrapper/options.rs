@@ -1,8 +1,9 @@
 //! The options of a program that runs others, by its spec: what they change and what they run. How an option that no
 //! spec lists is taken: as a flag.
 
+use toolgate_commands::args::{Arguments, Role};
 use toolgate_commands::argv::{Parts, Spelling};
-use toolgate_commands::{Opt, OptionRun, Takes, Trait};
+use toolgate_commands::{OptionRun, Trait};
 
 use super::argv_edit::{assignment, cut, is_open};
 use super::table::Row;
@@ -41,38 +42,33 @@ pub(super) struct ScannedOptions {
 pub(super) fn scan(row: Row, words: &[Word], from: usize) -> ScannedOptions {
     let permute = row.has(Trait::Permute);
     let mut scan = ScannedOptions::default();
-    let mut at = from;
-    while let Some(word) = words.get(at) {
+    let mut args = Arguments::new(words, from, Word::text);
+    while let Some((at, role)) = args.next() {
+        let word = &words[at];
         let text = word.text();
-        if text == "--" {
-            at += 1;
+        if role == Role::Dashes {
             break;
         }
-        if text.len() > 1 && text.starts_with('-') {
-            let next = scan.option(row, words, at);
-            at = next.0;
-            if next.1 {
+        if role == Role::Options {
+            if scan.option(row, &mut args, at) {
                 scan.ended = true;
                 break;
             }
         } else if text == "-" && row.has(Trait::Dash) {
             scan.hits.push(OptionHit { meaning: OptionRun::Clear, value: None });
-            at += 1;
         } else if row.has(Trait::Assign) && !is_open(word) && sets(text) {
             scan.hits.push(OptionHit { meaning: OptionRun::Set, value: Some(word.clone()) });
-            at += 1;
         } else if permute {
             scan.operands.push(at);
-            at += 1;
         } else if is_open(word) && row.operands() == 0 && at + 1 < words.len() {
             // An operand of the program's own may well be a variable; here it may be anything.
             scan.unclear = true;
-            at += 1;
         } else {
+            args.at = at;
             break;
         }
     }
-    scan.end = at.min(words.len());
+    scan.end = args.at.min(words.len());
     // `env -- A=1 rm`: a name may follow the end of the options.
     while row.has(Trait::Assign) && !scan.ended {
         match words.get(scan.end).filter(|word| !is_open(word) && sets(word.text())) {
@@ -91,56 +87,36 @@ fn sets(word: &str) -> bool {
 }
 
 impl ScannedOptions {
-    /// Reads one word of options. The next word's index, and whether the options end here.
-    fn option(&mut self, row: Row, words: &[Word], at: usize) -> (usize, bool) {
-        let Some(word) = words.get(at) else { return (at, true) };
-        let text = word.text();
+    /// Reads one word of options. Whether the options end here.
+    fn option(&mut self, row: Row, args: &mut Arguments<'_, Word>, at: usize) -> bool {
+        let word = &args.words[at];
         let spelling = if row.has(Trait::LongOnly) { Spelling::WordsOrLetters } else { Spelling::Letters };
-        for (index, part) in Parts::new(&row.spec, text, spelling).enumerate() {
+        for (index, part) in Parts::new(&row.spec, word.text(), spelling).enumerate() {
             let is_letter = part.dashes < 2;
             let unclear = if is_letter { part.name.starts_with(Value::HOLE) } else { part.name.contains(Value::HOLE) };
             if unclear || is_letter && index >= MAX_LETTERS {
                 self.unclear = true;
                 break;
             }
-            let attached = part.attached.map(|at| cut(word, at));
             let Some(option) = part.option else { continue };
-            let ends = option.takes.rest() || option.run == Some(OptionRun::Rest) || option.last;
-            let next = self.take(option, attached, words, at);
-            if ends {
-                return next;
+            self.stopped |= option.help;
+            let attached = part.attached.map(|at| cut(word, at));
+            if option.run == Some(OptionRun::Rest) {
+                self.lead = attached;
+                self.hits.push(OptionHit { meaning: OptionRun::Rest, value: None });
+                return true;
+            }
+            let attached = attached.filter(|_| option.takes.rest());
+            let taken = args.take_values(option.takes, attached.is_some());
+            if let Some(meaning) = option.run {
+                let value = attached.or_else(|| args.words[taken].first().cloned());
+                self.hits.push(OptionHit { meaning, value });
+            }
+            if option.last {
+                return true;
             }
         }
-        (at + 1, false)
-    }
-
-    fn take(&mut self, option: &Opt, attached: Option<Word>, words: &[Word], at: usize) -> (usize, bool) {
-        self.stopped |= option.help;
-        if option.run == Some(OptionRun::Rest) {
-            self.lead = attached;
-            self.hits.push(OptionHit { meaning: OptionRun::Rest, value: None });
-            return (at + 1, true);
-        }
-        let mut next = at + 1;
-        let value = match option.takes {
-            Takes::Nothing | Takes::Digits => None,
-            Takes::Attached => attached,
-            Takes::Loose => attached.or_else(|| {
-                let word = words.get(next).filter(|word| !word.text().starts_with('-') || word.text() == "-")?;
-                next += 1;
-                Some(word.clone())
-            }),
-            Takes::Next(count) => {
-                let first = if attached.is_some() { next } else { next + 1 };
-                let value = attached.or_else(|| words.get(next).cloned());
-                next = first + usize::from(count.saturating_sub(1));
-                value
-            }
-        };
-        if let Some(meaning) = option.run {
-            self.hits.push(OptionHit { meaning, value });
-        }
-        (next, option.last)
+        false
     }
 
     /// Whether an option of this meaning was given.
