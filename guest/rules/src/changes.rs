@@ -353,9 +353,6 @@ impl Collector<'_> {
 
     fn effect(&mut self, effect: &Effect, command: &Command, before: &[Command]) {
         let Some(kind) = Kind::of(effect.kind) else { return };
-        if follows_links(command) {
-            self.add(None, kind, false, false);
-        }
         match self.place(effect) {
             EffectLocation::At(path) if is_device(&path) => {
                 // What is on a device is not saved with its name.
@@ -392,6 +389,9 @@ impl Collector<'_> {
             }
             EffectLocation::Unknown if is_found(effect, command, before) => {}
             EffectLocation::Below { .. } | EffectLocation::Unknown => self.add(None, kind, false, false),
+        }
+        if follows_links(command) {
+            self.add(None, kind, false, false);
         }
     }
 

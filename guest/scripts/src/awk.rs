@@ -229,7 +229,14 @@ fn variables(tokens: &[Token]) -> HashMap<String, String> {
 
 /// The text of an expression that is put together from literals, fields and the environment.
 fn literal(tokens: &[Token], from: usize) -> Option<String> {
-    let reader = Reader { tokens, variables: HashMap::new(), environment: &[], files: Vec::new(), effects: Vec::new(), complete: true };
+    let reader = Reader {
+        tokens,
+        variables: HashMap::new(),
+        environment: &[],
+        files: Vec::new(),
+        effects: Vec::new(),
+        complete: true,
+    };
     let mut to = from;
     while let Some(kind) = reader.kind(to) {
         match kind {

@@ -466,9 +466,10 @@ fn reports(agent: &str, project: &str, tool: &str, input: &Value) -> Reports {
     };
     let result = || json!({ "tool_response": "" });
     match agent {
-        "gemini" => {
-            (vec![with(("hook_event_name", "BeforeTool"), json!({}))], vec![with(("hook_event_name", "AfterTool"), result())])
-        }
+        "gemini" => (
+            vec![with(("hook_event_name", "BeforeTool"), json!({}))],
+            vec![with(("hook_event_name", "AfterTool"), result())],
+        ),
         "vscode" => (
             vec![with(("hookEventName", "PreToolUse"), json!({}))],
             vec![with(("hookEventName", "PostToolUse"), result())],
@@ -495,12 +496,11 @@ fn reports(agent: &str, project: &str, tool: &str, input: &Value) -> Reports {
 /// Agents that name no call are known by what they send.
 #[test]
 fn every_agent_that_reports_results_is_covered() {
-    const PATCH: &str = "*** Begin Patch\n*** Delete File: untracked\n*** Update File: b\n@@\n-two\n+three\n*** End Patch\n";
+    const PATCH: &str =
+        "*** Begin Patch\n*** Delete File: untracked\n*** Update File: b\n@@\n-two\n+three\n*** End Patch\n";
     let command = json!({ "command": "rm -f untracked; echo three > b" });
     let patch = |key: &str| json!({ key: PATCH });
-    let write = |project: &Project, key: &str, text: &str| {
-        json!({ key: project.0.at("home/project/b").display().to_string(), text: "three\n" })
-    };
+    let write = |project: &Project, key: &str, text: &str| json!({ key: project.0.at("home/project/b").display().to_string(), text: "three\n" });
     let of = Project::new();
     // The agent, its tool, the input, and whether a file is removed as well.
     let cases = [
@@ -655,13 +655,7 @@ impl Project {
         self.killed_with(&self.environment(), arguments, input, when);
     }
 
-    fn killed_with(
-        &self,
-        variables: &[(&str, String)],
-        arguments: &[&str],
-        input: &str,
-        when: impl Fn() -> bool,
-    ) {
+    fn killed_with(&self, variables: &[(&str, String)], arguments: &[&str], input: &str, when: impl Fn() -> bool) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
             .args(arguments)
             .current_dir(self.0.at("home/project"))

@@ -395,8 +395,9 @@ impl HookHandler<'_> {
 
     /// What becomes of calls, and where it is logged.
     fn policy(&self, asks: Asks, others: BTreeMap<String, String>) -> Policy {
-        let mut policy =
-            logging(self.agent.name(), others).agent_asks(matches!(asks, Asks::Agent | Asks::AgentLater)).rewrites(self.plugins.rewrite());
+        let mut policy = logging(self.agent.name(), others)
+            .agent_asks(matches!(asks, Asks::Agent | Asks::AgentLater))
+            .rewrites(self.plugins.rewrite());
         match &self.user {
             User::Nobody => {}
             User::Shim(frames) => {

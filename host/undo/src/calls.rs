@@ -372,7 +372,10 @@ struct GitWork {
 impl GitWork {
     fn of(changes: &[Changes]) -> Self {
         let mut commands = changes.iter().flat_map(|one| &one.git).peekable();
-        GitWork { overwrites: commands.peek().is_some(), cleans: commands.any(|one| matches!(one.command.as_str(), "clean" | "stash")) }
+        GitWork {
+            overwrites: commands.peek().is_some(),
+            cleans: commands.any(|one| matches!(one.command.as_str(), "clean" | "stash")),
+        }
     }
 }
 

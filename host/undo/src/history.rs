@@ -524,7 +524,9 @@ pub fn plan(before: &History, after: Option<&History>, now: &History, force: boo
     }
     let left = if says_the_same(after, now) { &now.index } else { &after.index };
     // Under another commit it would take back what that one has, and the next commit with it.
-    let is_index_of_another = before.index != after.index && now.index != before.index && !force
+    let is_index_of_another = before.index != after.index
+        && now.index != before.index
+        && !force
         && plan.commit_then(now) != commit_of(before, &before.head);
     if is_index_of_another {
         plan.conflicts.push("the index is left as it is, as HEAD is another commit since".to_owned());

@@ -1274,7 +1274,10 @@ pub fn tidy(git: &Git, store_folder: &Path, live: &[Snapshot], until: Instant) -
     // Trees and lists of modes.
     let mut names: HashMap<String, HashSet<&str>> = HashMap::new();
     for snapshot in live.iter().filter(|snapshot| is_id(&snapshot.tree)) {
-        names.entry(folder_name(snapshot)).or_default().extend([snapshot.tree.as_str()].into_iter().chain(snapshot.modes.as_deref()));
+        names
+            .entry(folder_name(snapshot))
+            .or_default()
+            .extend([snapshot.tree.as_str()].into_iter().chain(snapshot.modes.as_deref()));
     }
     let all = gits(store_folder);
     let listed = match std::fs::read_dir(&all) {
@@ -2096,7 +2099,10 @@ mod tests {
         sparse(&path, LARGE);
         is_cut_off();
         let (snapshot, left_out) = scratch.try_take().expect("a snapshot");
-        assert_eq!(left_out, [LeftOut { path: Some(path.as_path().into()), why: "it could not be read in time".to_owned() }]);
+        assert_eq!(
+            left_out,
+            [LeftOut { path: Some(path.as_path().into()), why: "it could not be read in time".to_owned() }]
+        );
         assert_eq!(scratch.contents(&snapshot).len(), 1);
         // An hour later, or if the file has another length, it is tried again.
         let long_ago = SystemTime::now() - 2 * SLOW_RETENTION;

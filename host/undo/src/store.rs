@@ -839,7 +839,8 @@ mod tests {
     #[test]
     fn entries_of_calls_that_passed_as_recoverable_stay_longest() {
         let (_dir, store) = store();
-        let content = |byte: u8| [&vec![byte; 10][..], &(0..200_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()].concat();
+        let content =
+            |byte: u8| [&vec![byte; 10][..], &(0..200_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()].concat();
         let mut oldest = entry(&store, NOW - 3_000, "a", &content(0));
         oldest.recoverable = true;
         store.add(&oldest).expect("added");

@@ -351,7 +351,9 @@ fn a_call_that_may_have_changed_what_was_not_saved_is_kept() {
 /// What is written to all that is in a folder goes through the links in it.
 #[test]
 fn what_links_in_a_folder_lead_to_comes_back() {
-    let scratch = Scratch::new("mkdir src other; echo precious > real; echo 1 > other/x; ln -s ../real src/c; ln -s ../other src/lk; ln -s nowhere src/n");
+    let scratch = Scratch::new(
+        "mkdir src other; echo precious > real; echo 1 > other/x; ln -s ../real src/c; ln -s ../other src/lk; ln -s nowhere src/n",
+    );
     let before = scratch.tree();
     let mut changes = scratch.changes(&[("src", Write)]);
     changes.paths[0].recursive = true;
@@ -474,7 +476,8 @@ fn settings_of_a_branch_come_back() {
 /// What git knows of a linked worktree is in the repository that it shares.
 #[test]
 fn linked_worktrees_come_back() {
-    const LINKED: &str = "git worktree add -q -b side linked; echo dirty >> linked/a; echo staged > linked/s; git -C linked add s";
+    const LINKED: &str =
+        "git worktree add -q -b side linked; echo dirty >> linked/a; echo staged > linked/s; git -C linked add s";
     let cases = [
         // What is there before, what happens to the folder, and the command.
         (LINKED, Delete, "git worktree remove --force linked"),
@@ -495,7 +498,9 @@ fn linked_worktrees_come_back() {
         let (undone, conflicts) = scratch.undo(&[&id], false);
         assert_eq!((undone.failed, conflicts), (vec![], vec![]), "{text}");
         assert_eq!(scratch.tree(), before, "{text}");
-        scratch.run("git worktree list | diff - ../listed; git -C linked status --short | diff - ../status || test ! -e linked");
+        scratch.run(
+            "git worktree list | diff - ../listed; git -C linked status --short | diff - ../status || test ! -e linked",
+        );
         scratch.run("git fsck --strict 2>&1 | grep -v '^dangling\\|^Checking\\|^notice' && exit 1 || true");
     }
 }

@@ -173,7 +173,9 @@ fn differences(before: &(Tree, String), between: &(Tree, String), after: &(Tree,
         let (was, is) = (old.get(path), new.get(path));
         let what = if was != is {
             format!("{}, was {}", told(is), told(was))
-        } else if is_untouched(was, between.0.entries.get(path)) && was.map(|was| was.modified) != is.map(|is| is.modified) {
+        } else if is_untouched(was, between.0.entries.get(path))
+            && was.map(|was| was.modified) != is.map(|is| is.modified)
+        {
             "has another time, and was not touched".to_owned()
         } else {
             continue;

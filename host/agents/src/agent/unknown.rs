@@ -18,8 +18,8 @@ use toolgate_names::{tools, words_of};
 
 use self::found::InputScan;
 use self::vocabulary::{
-    CELLS, COMMANDS, COPIES, EVALUATES, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS, TYPED_KEYS, TYPES, UNPACKS,
-    WORK_KEYS, WRITES, is, is_emptying, is_removal, is_verb, runner,
+    CELLS, COMMANDS, COPIES, EVALUATES, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS,
+    TYPED_KEYS, TYPES, UNPACKS, WORK_KEYS, WRITES, is, is_emptying, is_removal, is_verb, runner,
 };
 use super::row::{at_home, together};
 
