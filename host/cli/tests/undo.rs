@@ -384,6 +384,75 @@ fn work_after_a_call_that_was_not_allowed_is_in_nobodys_way() {
     assert_eq!(project.state(), before);
 }
 
+/// A file that cannot be written to its end is not saved.
+#[test]
+fn a_store_that_cannot_grow_is_no_leave_to_go_on() {
+    let project = Project::new();
+    project.run("head -c 1000000 /dev/urandom > big");
+    let before = project.state();
+    let payload = json!({
+        "session_id": "s", "cwd": project.0.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": { "command": "git clean -fd" }, "tool_use_id": "1", "transcript_path": "",
+    });
+    let mut limited = Command::new("prlimit")
+        .args(["--fsize=300000", env!("CARGO_BIN_EXE_toolgate"), "hook", "claude", "--no-lens"])
+        .current_dir(project.0.at("home/project"))
+        .env_clear()
+        .envs(project.environment())
+        .env("HOME", project.0.at("home"))
+        .env("TOOLGATE_NO_SERVE", "1")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("prlimit");
+    limited.stdin.take().expect("a pipe").write_all(payload.to_string().as_bytes()).expect("written");
+    let output = limited.wait_with_output().expect("its end");
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{}", text(&output));
+    assert_eq!(project.state(), before);
+    let listed = project.undo(&["--list", "--json"]);
+    serde_json::from_slice::<Value>(&listed.stdout).expect("the store is readable");
+    // With room it is saved, and need not be asked about.
+    project.call("2", "git clean -fd");
+    assert_ne!(project.state(), before);
+    assert_eq!(project.undo(&[]).status.code(), Some(0));
+    assert_eq!(project.state(), before);
+}
+
+/// The home folder is no project: it is not saved as a whole, which is said.
+#[test]
+fn a_workspace_that_is_the_home_folder_is_not_saved_as_a_whole() {
+    let project = Project::new();
+    let home = project.0.at("home").display().to_string();
+    project.0.write("home/x.sh", "echo x > made\n");
+    let mut init = Command::new("git");
+    assert!(init.args(["init", "-q"]).current_dir(&home).status().expect("git").success());
+    let payload = json!({
+        "session_id": "s", "cwd": home, "permission_mode": "default", "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": { "command": "bash x.sh; make all" }, "tool_use_id": "1", "transcript_path": "",
+    });
+    project.hook("claude", &payload);
+    let listed = text(&project.undo(&["--list", "--all"]));
+    assert!(listed.contains("is not a folder of one project"), "{listed}");
+    assert_eq!(files(&project.0.at("home/.local/state/toolgate/undo/git")), 0, "{listed}");
+}
+
+/// The undo of an undo, by the ID that it prints.
+#[test]
+fn an_undo_is_undone_by_its_id() {
+    let project = Project::new();
+    let before = project.state();
+    project.call("1", "rm b");
+    let after = project.state();
+    let mut id = String::new();
+    for expected in [&before, &after, &before] {
+        let output = if id.is_empty() { project.undo(&["--json"]) } else { project.undo(&[&id, "--json"]) };
+        let undone: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        id = undone["undo"].as_str().expect("an ID").to_owned();
+        assert_eq!(project.state(), *expected, "{undone}");
+    }
+}
+
 /// A workspace has the name by which it is reached, and its own.
 #[test]
 fn calls_in_a_workspace_behind_a_link_are_found() {

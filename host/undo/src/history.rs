@@ -9,7 +9,7 @@
 //! | | Takes the refs along |
 //! |---|---|
 //! | `push`, `--all`, `--tags`, `--mirror`, `fetch`, `pull`, `clone` | no |
-//! | `clone --mirror` of a repository with entries | yes, as `refs/stash` |
+//! | `clone --mirror` of a repository with entries, `fetch '+refs/*:refs/x/*'`, `bundle create --all` | yes, as `refs/stash` |
 //! | `log --all`, `gitk --all` | show it once, as the oldest of all; not with `--exclude='refs/toolgate-*'` before |
 //!
 //! Afterwards what the call changed is put back, and nothing else: what somebody else has changed since is a conflict.

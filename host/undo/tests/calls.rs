@@ -338,6 +338,23 @@ fn what_was_changed_by_another_name_comes_back() {
     }
 }
 
+/// What is in submodules is theirs. Where git changes them as well, that is said.
+#[test]
+fn submodules_that_git_changes_are_named() {
+    for (setting, named) in [("true", true), ("false", false)] {
+        let scratch = Scratch::new(REPOSITORY);
+        scratch.run(&format!(
+            "git stash -q -u; git init -q ../other; git -C ../other commit -q --allow-empty -m x
+            git -c protocol.file.allow=always submodule --quiet add ../other sub; git commit -qm sub
+            git config submodule.recurse {setting}"
+        ));
+        let saved = scratch.save("1", 0, scratch.git("clean")).expect("something to save");
+        let left: Vec<String> = saved.left_out.iter().map(ToString::to_string).collect();
+        assert_eq!(left.iter().any(|left| left.contains("submodules, which git changes")), named, "{left:?}");
+        assert!(left.iter().any(|left| left.contains("sub/: it is a repository of its own")), "{left:?}");
+    }
+}
+
 /// Where something was not saved, it is not certain that a call changed nothing.
 #[test]
 fn a_call_that_may_have_changed_what_was_not_saved_is_kept() {
