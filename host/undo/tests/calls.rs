@@ -341,12 +341,12 @@ fn what_was_changed_by_another_name_comes_back() {
 /// What is in submodules is theirs. Where git changes them as well, that is said.
 #[test]
 fn submodules_that_git_changes_are_named() {
-    for (setting, named) in [("true", true), ("false", false)] {
+    for (setting, named) in [("git config submodule.recurse true", true), ("true", false)] {
         let scratch = Scratch::new(REPOSITORY);
         scratch.run(&format!(
             "git stash -q -u; git init -q ../other; git -C ../other commit -q --allow-empty -m x
             git -c protocol.file.allow=always submodule --quiet add ../other sub; git commit -qm sub
-            git config submodule.recurse {setting}"
+            {setting}"
         ));
         let saved = scratch.save("1", 0, scratch.git("clean")).expect("something to save");
         let left: Vec<String> = saved.left_out.iter().map(ToString::to_string).collect();
