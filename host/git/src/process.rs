@@ -30,7 +30,7 @@ const COMPLAINT: usize = 2_000;
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Configuration that is in force whatever any file says.
-const CONFIGURATION: &[(&str, &str)] = &[
+pub(crate) const CONFIGURATION: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::GitError;
-use crate::process::{Call, Git, LITTLE, MUCH, Output, Setting, too_old};
+use crate::process::{CONFIGURATION, Call, Git, LITTLE, MUCH, Output, Setting, too_old};
 
 /// A repository of the user's, of which only plumbing is asked that runs nothing.
 #[derive(Clone, Debug)]
@@ -115,9 +115,11 @@ impl Repository {
         empty_tree(&self.format)
     }
 
-    /// Whether any configuration has this setting, by its name in small letters.
+    /// Whether any configuration of the user's or the repository's has this setting, by its name in small letters.
     pub fn configures(&self, name: &str) -> bool {
-        self.configured.split(|byte| *byte == 0).any(|part| part == name.as_bytes())
+        // Those that are in force here are listed, too.
+        let own = CONFIGURATION.iter().filter(|(own, _)| own.eq_ignore_ascii_case(name)).count();
+        self.configured.split(|byte| *byte == 0).filter(|part| *part == name.as_bytes()).count() > own
     }
 
     /// What a git command says that must succeed.
