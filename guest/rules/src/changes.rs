@@ -568,8 +568,12 @@ fn picks(command: &Command) -> bool {
 
 /// Whether `find` follows the links that it finds.
 fn follows_links(command: &Command) -> bool {
-    let follows = |word: &Word| matches!(word.known(), Some("-H" | "-L" | "-follow"));
-    matches!(command.program(), Some("find" | "fd" | "fdfind")) && command.words.iter().any(follows)
+    let options: &[&str] = match command.program() {
+        Some("find") => &["-H", "-L", "-follow"],
+        Some("fd" | "fdfind") => &["-L", "--follow"],
+        _ => &[],
+    };
+    command.words.iter().any(|word| word.known().is_some_and(|word| options.contains(&word)))
 }
 
 /// Whether a word of a command ends in a slash, or in one with a dot behind it, by which a link is the folder that it leads to.

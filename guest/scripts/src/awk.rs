@@ -35,6 +35,19 @@ struct Token {
     at: std::ops::Range<usize>,
 }
 
+/// Whether a script may change what it has of the environment: an assignment, or a function that sets what it is given.
+fn may_set_environment(tokens: &[Token]) -> bool {
+    let sets = |kind: &Kind| matches!(kind, Kind::Name(name) if ["sub", "gsub", "split", "getline", "delete"].contains(&name.as_str()));
+    let is = |at: usize, test: &dyn Fn(&Kind) -> bool| tokens.get(at).is_some_and(|token| test(&token.kind));
+    tokens.iter().any(|token| sets(&token.kind))
+        || (0..tokens.len()).any(|at| {
+            is(at, &|kind| matches!(kind, Kind::Name(name) if name == "ENVIRON"))
+                && !(is(at + 1, &|kind| *kind == Kind::Mark('['))
+                    && is(at + 3, &|kind| *kind == Kind::Mark(']'))
+                    && !is(at + 4, &|kind| matches!(kind, Kind::Mark('=' | '+' | '-' | '*' | '/' | '%' | '^'))))
+        })
+}
+
 pub(super) fn read(script: &str, setting: &Setting) -> Script {
     let (tokens, complete) = lex(script);
     let given = setting.arguments.iter().flat_map(|Arguments(all)| all);
@@ -44,7 +57,7 @@ pub(super) fn read(script: &str, setting: &Setting) -> Script {
         _ => None,
     });
     let files = files.take(MOST_FILES).collect();
-    let environment = match setting.surroundings.variables_may_change {
+    let environment = match setting.surroundings.variables_may_change || may_set_environment(&tokens) {
         true => &[],
         false => setting.surroundings.variables.as_slice(),
     };

@@ -263,12 +263,17 @@ impl<'a> Evaluation<'a> {
             "-xdf",
         ];
         let is_known = |at: usize| found.words.get(at).is_none_or(|word| word.known().is_some());
-        if found.program() == Some("git") && !is_known(1) {
+        // Behind git's own options, of which these have a value.
+        let mut first = 1;
+        while let Some(option) = found.words.get(first).and_then(Word::known).filter(|word| word.starts_with('-')) {
+            first += if matches!(option, "-C" | "-c" | "--git-dir" | "--work-tree") { 2 } else { 1 };
+        }
+        if found.program() == Some("git") && !is_known(first) {
             let forces = |text: &str| {
                 let is_long = matches!(text, "--delete" | "--force" | "--hard" | "--mirror");
                 is_long || text.starts_with('-') && !text.starts_with("--") && text.contains(['D', 'f'])
             };
-            let forced = found.words.iter().skip(2).find(|word| word.known().is_some_and(forces));
+            let forced = found.words.iter().skip(first + 1).find(|word| word.known().is_some_and(forces));
             if let Some(word) = forced {
                 let evidence = vec![evidence(field, word.span)];
                 self.coded_on(NativeRule::UnknownProgram, subject, &field.value, world, evidence);

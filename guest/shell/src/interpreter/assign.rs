@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Interpreter;
-use super::arguments::{argument, gap, is_open_ended};
+use super::arguments::gap;
 use super::state::ShellState;
 use crate::abstract_value::{Content, Variable};
 use toolgate_shell_syntax::syntax::{self, Assigned, Assignment, Part};
@@ -190,7 +190,7 @@ impl Interpreter<'_> {
             }
             for word in self.words(&element.word, state) {
                 match &mut values {
-                    Some(values) if !is_open_ended(&word) => put_at(values, at, argument(&word)),
+                    Some(values) if !word.several => put_at(values, at, word.value),
                     _ => values = None,
                 }
                 at += 1;

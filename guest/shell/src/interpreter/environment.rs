@@ -82,6 +82,24 @@ fn by_prompt(name: &str, words: &[Word], state: &ShellState) -> Vec<NestedComman
         let path = Word { value, ..Word::new("", span) };
         kinds.push(("ENV", NestedKind::File { path, args: Vec::new(), here: false }));
     }
+    // Which start-up file it is hangs on these. Only one that the text or the session wrote is looked at.
+    let start = match name {
+        "bash" => Some(("HOME", ".bashrc")),
+        "zsh" if state.get("ZDOTDIR").is_some() => Some(("ZDOTDIR", ".zshrc")),
+        "zsh" => Some(("HOME", ".zshrc")),
+        _ => None,
+    };
+    let file = start.and_then(|(folder, file)| match value(folder) {
+        Some(Value::Known(folder)) if folder.starts_with('/') => {
+            Some(format!("{}/{file}", folder.trim_end_matches('/')))
+        }
+        _ => None,
+    });
+    let is_ours = |file: &String| state.files.made(file).is_some() || state.files.is_of_session(file);
+    if let Some(file) = file.filter(is_ours) {
+        let path = Word { value: Value::Known(file), ..Word::new("", span) };
+        kinds.push(("BASH_ENV", NestedKind::File { path, args: Vec::new(), here: false }));
+    }
     let inner = |(name, kind): (&str, NestedKind)| {
         let change = ContextChange { times: Times::Perhaps, unset: vec![name.to_owned()], ..ContextChange::default() };
         NestedCommand { kind, change }

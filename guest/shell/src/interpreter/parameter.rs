@@ -125,27 +125,7 @@ pub(super) enum Got {
 
 /// An element of an array, or none.
 fn element(value: Option<&Value>) -> Got {
-    let set = |value: &Value| match spread(value) {
-        // One of what a glob stands for.
-        Some(pattern) => Got::Set(Value::Pattern(pattern.to_owned())),
-        None => Got::Set(value.clone()),
-    };
-    value.filter(|value| !is_gap(value)).map_or(Got::Unset, set)
-}
-
-/// The element of an array at a place, from its end if that is negative. Behind a glob it is one of what the glob stands for, if there
-/// is nothing else.
-fn element_at(values: &[Value], number: i64) -> Got {
-    let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
-    let at = usize::try_from(if number < 0 { number + length } else { number });
-    let Some(glob) = values.iter().position(|value| spread(value).is_some() && !is_gap(value)) else {
-        return element(at.ok().and_then(|at| values.get(at)));
-    };
-    match values {
-        _ if number >= 0 && at.is_ok_and(|at| at < glob) => element(at.ok().and_then(|at| values.get(at))),
-        [only] => element(Some(only)),
-        _ => Got::Unknown(Why::Expansion),
-    }
+    value.filter(|value| !is_gap(value)).map_or(Got::Unset, |value| Got::Set(value.clone()))
 }
 
 impl ShellState {
@@ -436,7 +416,11 @@ impl Interpreter<'_> {
                 Got::Many { values: values.to_vec(), joined }
             }
             (Some(Index::Word(_)), Some(values)) => match number {
-                Some(number) => element_at(&values, number),
+                Some(number) => {
+                    let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
+                    let number = if number < 0 { number + length } else { number };
+                    element(usize::try_from(number).ok().and_then(|at| values.get(at)))
+                }
                 None => match values.split_first() {
                     Some((first, rest)) if rest.iter().all(|value| value == first) => element(Some(first)),
                     _ => Got::Unknown(Why::Expansion),

@@ -18,7 +18,7 @@ use toolgate_names::{tools, words_of};
 
 use self::found::InputScan;
 use self::vocabulary::{
-    CELLS, COMMANDS, COPIES, EVALUATES, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS,
+    CELLS, COMMANDS, COPIES, EVALUATES, LETTERS, MOVES, NAMES, READS, REMOVED_KEYS, SEARCH, SEARCHES, SHELLS, SPAWNS,
     TYPED_KEYS, TYPES, UNPACKS, WORK_KEYS, WRITES, is, is_emptying, is_removal, is_verb, runner,
 };
 use super::row::{at_home, together};
@@ -77,7 +77,7 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
     // `iTerm` is two words by its capital letter.
     let has_shell = says(SHELLS) || words.windows(2).any(|pair| SHELLS.contains(&pair.concat().as_str()));
-    let types = has_shell && (!says(READS) || says(TYPES)) || says(TYPES) && types_a_command(input);
+    let types = has_shell && (!says(READS) || says(TYPES)) || says(TYPES) && !says(LETTERS) && types_a_command(input);
     // A tool for a language runs it.
     let language = words.iter().find_map(|word| runner(word)).filter(|_| !types && !says(READS));
     let evaluates = language.is_some() || says(tools::RUNS) || says(EVALUATES);
@@ -339,6 +339,7 @@ mod tests {
             ("mcp__desktop__send", json!({"text": "rm -rf a"}), Ok(Some("rm -rf a"))),
             ("mcp__neovim__send_input", json!({"input": "cd ~ && rm a"}), Ok(Some("cd ~ && rm a"))),
             ("mcp__notes__add", json!({"text": "rm -rf a"}), Ok(None)),
+            ("mcp__slack__send_message", json!({"text": "rm -rf ~/x is what broke it"}), Ok(None)),
             ("mcp__editor__send", json!({"text": ":!a b"}), Ok(Some("a b"))),
             ("mcp__editor__send", json!({"text": ":w!"}), Ok(None)),
             ("mcp__nvim__vim_command", json!({"data": "a b"}), Ok(Some("a b"))),

@@ -58,15 +58,18 @@ impl Evaluation<'_> {
 /// Whether the command that reads a list decodes it.
 fn is_decoded(subjects: &[MatchInput<'_>], list: Span) -> bool {
     let decodes = |command: &Command| {
-        let is_decoder = command.program().is_some_and(|name| DECODERS.contains(&name));
-        let says = |word: &Word| matches!(word.text(), "-d" | "-D" | "-di" | "-r" | "-r -p" | "--decode" | "-rp");
-        is_decoder && command.words.iter().any(says)
+        command.program().is_some_and(|name| DECODERS.contains(&name)) && is_told_to_decode(command)
     };
     let reads = |command: &Command| {
         command.effects.iter().any(|effect| effect.span == list)
             || command.redirects.iter().any(|redirect| redirect.target.span == list)
     };
     subjects.iter().any(|one| decodes(one.command) && reads(one.command))
+}
+
+fn is_told_to_decode(command: &Command) -> bool {
+    let says = |word: &Word| matches!(word.text(), "-d" | "-D" | "-di" | "-r" | "-r -p" | "--decode" | "-rp");
+    command.words.iter().any(says)
 }
 
 /// Whether an effect moves a file that nothing is known of.
@@ -218,7 +221,8 @@ fn reads_file(subjects: &[MatchInput<'_>], command: &Command) -> Option<Span> {
     if command.words.is_empty() {
         return read_by(subjects, command);
     }
-    let program = command.program().filter(|name| READERS.contains(name) || DECODERS.contains(name))?;
+    let decodes = |name: &str| DECODERS.contains(&name) && (name != "openssl" || is_told_to_decode(command));
+    let program = command.program().filter(|name| READERS.contains(name) || decodes(name))?;
     let lists = |word: &Word| {
         let text = word.value.text();
         let short = text.starts_with('-') && !text.starts_with("--") && text.contains(['l', 'L', 'r', 'R']);

@@ -150,8 +150,11 @@ pub(super) const READS: &[&str] = &["find", "get", "grep", "history", "list", "q
 /// Words in the name of a tool that types: `send_keys_and_read`.
 pub(super) const TYPES: &[&str] = &["exec", "execute", "input", "paste", "press", "run", "send", "type", "write"];
 
-/// Keys of what a tool types.
-pub(super) const TYPED_KEYS: &[&str] = &["data", "input", "keys", "text"];
+/// Words in the name of a tool that sends texts to people.
+pub(super) const LETTERS: &[&str] = &[
+    "chat", "comment", "discord", "email", "gmail", "issue", "mail", "message", "post", "reply", "slack", "sms",
+    "teams",
+];
 
 /// Programs by which a text is told that is typed into a shell, with an option or a path behind them.
 pub(super) const COMMANDS: &[&str] = &["cd", "chmod", "chown", "dd", "find", "mv", "rm", "rmdir", "shred", "truncate"];
