@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolgate_agents::{Failure, dirs, exit};
 use toolgate_gatekeeper::saving;
 use toolgate_host::{plain, shortened};
-use toolgate_undo::calls::Calls;
+use toolgate_undo::calls::{Calls, is_unchanged};
 use toolgate_undo::model::{After, Entry, Kind, State};
 use toolgate_undo::restore::Target;
 use toolgate_undo::store::Store;
@@ -158,19 +158,28 @@ fn planned(
         return plan(&ids).map(|plan| Chosen { ids, plan, passed_over: Vec::new() });
     }
     let (mut first, mut passed_over) = (None, Vec::new());
-    for one in open(store, folder)?.filter(|one| one.changed(only)).take(TRIED) {
+    let mut tried = 0;
+    for one in open(store, folder)?.filter(|one| one.changed(only)) {
+        if one.may_have_changed_the_rest() {
+            let summary = shortened(&plain(&one.entry.call.summary), SUMMARY);
+            passed_over.push(format!("{} {summary}", one.entry.id));
+        }
+        if one.after.as_ref().is_some_and(|after| is_unchanged(&one.entry, after)) {
+            continue;
+        }
+        tried += 1;
+        if tried > TRIED {
+            break;
+        }
         let ids = vec![one.entry.id.clone()];
         let plan = plan(&ids)?;
         // One that has not ended may have been answered with no: then all that differs is somebody else's.
         if !plan.is_empty() || !plan.conflicts.is_empty() && one.after.is_some() {
+            passed_over.retain(|call| !call.starts_with(&one.entry.id));
             return Ok(Chosen { ids, plan, passed_over });
         }
         if first.is_none() {
             first = Some(Chosen { ids, plan, passed_over: Vec::new() });
-        }
-        if one.after.is_some() && !one.entry.left_out.is_empty() {
-            let summary = shortened(&plain(&one.entry.call.summary), SUMMARY);
-            passed_over.push(format!("{} {summary}: what it may have changed was not saved", one.entry.id));
         }
     }
     first.map(|first| Chosen { passed_over, ..first }).ok_or_else(|| nothing(arguments))
@@ -237,6 +246,11 @@ impl Listed {
 
     fn is_open(&self) -> bool {
         self.undone.is_none() && self.entry.call.agent != OWN
+    }
+
+    /// Whether it may have changed what was not saved of it.
+    fn may_have_changed_the_rest(&self) -> bool {
+        self.after.is_some() && !self.entry.left_out.is_empty()
     }
 
     fn changed(&self, files: &[PathBuf]) -> bool {
@@ -447,7 +461,14 @@ fn remarks(
         writeln!(out, "Conflicts are left as they are; --force restores them as well.")?;
     }
     left_out.iter().try_for_each(|line| writeln!(out, "{DIM}not saved{DIM:#} {}", plain(line)))?;
-    passed_over.iter().try_for_each(|line| writeln!(out, "{DIM}passed over{DIM:#} {}", plain(line)))
+    match passed_over {
+        [] => Ok(()),
+        [only] => writeln!(out, "{DIM}passed over{DIM:#} {only}: what it may have changed was not saved"),
+        [newest, rest @ ..] => {
+            let rest = count(rest.len(), "older call");
+            writeln!(out, "{DIM}passed over{DIM:#} {newest} and {rest}: what they may have changed was not saved")
+        }
+    }
 }
 
 fn told_json(

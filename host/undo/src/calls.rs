@@ -226,7 +226,7 @@ impl Calls {
         let Some(store) = self.store()?.filter(|store| store.is_due(millis(now))) else { return Ok(()) };
         // Which refs they have is in the entries, which are gone then.
         let entries: Vec<Entry> = store.entries()?.collect();
-        let beside = bytes_of_snapshots(&store, &entries);
+        let beside = bytes_of_snapshots(&store, &entries, &self.limits);
         let Some(tidied) = store.tidy(&self.limits, &beside, millis(now))? else { return Ok(()) };
         let (dropped, live): (Vec<&Entry>, Vec<&Entry>) =
             entries.iter().partition(|entry| tidied.dropped.contains(&entry.id));
@@ -903,8 +903,8 @@ fn history_now(before: &History, call: &CallRef, until: Instant) -> Option<Histo
     history::look(&git, folder, until).ok().flatten()
 }
 
-/// Whether it is certain that a call changed nothing.
-fn is_unchanged(entry: &Entry, after: &After) -> bool {
+/// Whether it is certain that a call changed nothing of what was saved of it.
+pub fn is_unchanged(entry: &Entry, after: &After) -> bool {
     let known = after.touched.iter().all(Option::is_some) && after.states.iter().all(|state| *state != State::UNKNOWN);
     known && after.count == 0 && !histories_differ(entry, after)
 }
@@ -914,17 +914,19 @@ fn histories_differ(entry: &Entry, after: &After) -> bool {
     pairs.into_iter().any(|(before, after)| after.as_ref() != Some(before))
 }
 
-/// The bytes of the snapshots of each entry, by its id. What several entries share, each has a part of.
-fn bytes_of_snapshots(store: &Store, entries: &[Entry]) -> HashMap<String, u64> {
-    let bytes = snapshot::bytes(store.folder());
-    let folders = |entry: &Entry| entry.snapshots.iter().map(snapshot::folder_name).collect::<HashSet<_>>();
-    let mut sharing: HashMap<String, u64> = HashMap::new();
-    for folder in entries.iter().flat_map(folders) {
-        *sharing.entry(folder).or_default() += 1;
-    }
-    let part = |folder: &String| Some(bytes.get(folder)? / sharing.get(folder)?);
-    entries.iter().map(|entry| (entry.id.clone(), folders(entry).iter().filter_map(part).sum())).collect()
+/// The bytes of the snapshots of each entry, by its id. What several entries share is the newest one's, up to a part of the store: to
+/// drop the others gives back only what they alone have.
+fn bytes_of_snapshots(store: &Store, entries: &[Entry], limits: &Limits) -> HashMap<String, u64> {
+    let mut bytes = snapshot::bytes(store.folder());
+    let mut own = |entry: &Entry| {
+        let folders: HashSet<String> = entry.snapshots.iter().map(snapshot::folder_name).collect();
+        folders.iter().filter_map(|folder| bytes.remove(folder)).sum::<u64>().min(limits.store / SHARE)
+    };
+    entries.iter().map(|entry| (entry.id.clone(), own(entry))).collect()
 }
+
+/// Which part of the store the snapshots of one folder count for at most.
+const SHARE: u64 = 4;
 
 fn drop_keeps(entry: &Entry) {
     for history in &entry.histories {

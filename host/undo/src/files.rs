@@ -169,8 +169,8 @@ impl<'a> Surveyor<'a> {
                 if removed || recursive || is_empty() {
                     let links = self.walk(real.clone(), folder.inode.device, removed);
                     // What is written to all that is in a folder may be written through the links in it.
-                    for link in links.iter().filter(|_| !removed) {
-                        self.follow(link, kind);
+                    if matches!(kind, ChangeKind::Write | ChangeKind::Append) {
+                        self.follow(&real, &links, kind);
                     }
                 }
             }
@@ -257,12 +257,19 @@ impl<'a> Surveyor<'a> {
         }
     }
 
-    /// Notes the file that a link leads to. A folder would be another walk: that is left out.
-    fn follow(&mut self, link: &Path, kind: ChangeKind) {
-        match link.metadata() {
-            _ if self.is_late() => {}
-            Ok(there) if there.is_dir() => self.leave_out(Some(link), "what is in the folder that it leads to"),
-            _ => self.change(link, kind, false),
+    /// Notes the files that links in a folder lead to. A folder would be another walk: that is left out.
+    fn follow(&mut self, folder: &Path, links: &[PathBuf], kind: ChangeKind) {
+        let mut folders = 0;
+        for link in links {
+            match link.metadata() {
+                _ if self.is_late() => return,
+                Ok(there) if there.is_dir() => folders += 1,
+                _ => self.change(link, kind, false),
+            }
+        }
+        if folders > 0 {
+            let links = if folders == 1 { "1 link".to_owned() } else { format!("{} links", grouped(folders)) };
+            self.leave_out(Some(folder), &format!("what is in the folders that {links} in it lead to"));
         }
     }
 

@@ -284,7 +284,7 @@ impl Pending {
 /// there, and since which start of the machine: a loss of power may leave objects without content.
 const LAST: &str = "last";
 
-/// The file that says which large file is being added, and how long it is.
+/// The file that says which large files took too long, and which is being added, with their lengths.
 const SLOW: &str = "slow";
 
 /// What the last snapshot was.
@@ -353,8 +353,10 @@ impl ChangedPaths {
 impl ChangedPaths {
     /// Leaves out the files that took too long the last time.
     fn leave_out_slow(&mut self, own: &ShadowRepository) {
-        let slow = own.slow();
-        let is_slow = |(path, length): &(Vec<u8>, u64)| slow.as_ref() == Some(&(path.clone(), *length));
+        let slow: HashSet<Vec<u8>> = own.slow().into_iter().collect();
+        let is_slow = |(path, length): &(Vec<u8>, u64)| {
+            slow.contains(&[format!("{length} ").as_bytes(), path.as_slice()].concat())
+        };
         for (path, _) in self.read.extract_if(.., |one| is_slow(one)) {
             self.left_out.push(own.left_out(&path, "it could not be read in time"));
             self.gone.push(path);
@@ -585,6 +587,10 @@ impl ShadowRepository {
         if std::fs::read(&path).is_ok_and(|there| there == content) {
             return Ok(());
         }
+        // What a link leads to is not ours.
+        if path.symlink_metadata().is_ok_and(|there| there.is_symlink()) {
+            std::fs::remove_file(&path).map_err(|error| UndoError::system(&path, error))?;
+        }
         std::fs::write(&path, content).map_err(|error| UndoError::system(&path, error))
     }
 
@@ -597,6 +603,8 @@ impl ShadowRepository {
         let folder = if self.root.is_dir() { &self.root } else { &self.folder };
         let mut variables = vec![
             ("GIT_DIR", self.folder.clone().into_os_string()),
+            // A file of the folder may name another, with settings of its own.
+            ("GIT_COMMON_DIR", self.folder.clone().into_os_string()),
             ("GIT_WORK_TREE", folder.clone().into_os_string()),
             ("GIT_INDEX_FILE", self.index.clone().into_os_string()),
             ("GIT_OBJECT_DIRECTORY", self.at_path("objects").into_os_string()),
@@ -700,24 +708,26 @@ impl ShadowRepository {
             self.update(&[settings, &update].concat(), &paths)?;
             rest = after;
         }
-        let slow = self.at_path(SLOW);
         for (path, length) in large {
-            self.put(SLOW, &[format!("{length} ").as_bytes(), path].concat())?;
+            let slow = self.slow();
+            let this = [format!("{length} ").as_bytes(), path].concat();
+            self.put(SLOW, &slow.iter().chain([&this]).map(Vec::as_slice).collect::<Vec<_>>().join(&0))?;
             let settings = ["-c", "core.looseCompression=0"];
-            self.update(&[&settings, &update[..]].concat(), std::slice::from_ref(path))?;
-            std::fs::remove_file(&slow).map_err(|error| UndoError::system(&slow, error))?;
+            let added = self.update(&[&settings, &update[..]].concat(), std::slice::from_ref(path));
+            if !matches!(added, Err(UndoError::Late)) {
+                self.put(SLOW, &slow.join(&0))?;
+            }
+            added?;
         }
         Ok(())
     }
 
-    /// The file that took too long, and its length; none if that was long ago.
-    fn slow(&self) -> Option<(Vec<u8>, u64)> {
+    /// The large files that took too long, each with its length before it; none if that was long ago.
+    fn slow(&self) -> Paths {
         let path = self.at_path(SLOW);
-        let modified = path.metadata().and_then(|there| there.modified()).ok()?;
-        let said = std::fs::read(&path).ok().filter(|_| is_within(modified, SLOW_RETENTION))?;
-        let space = said.iter().position(|byte| *byte == b' ')?;
-        let length = std::str::from_utf8(said.get(..space)?).ok()?.parse().ok()?;
-        Some((said.get(space + 1..)?.to_vec(), length))
+        let modified = path.metadata().and_then(|there| there.modified());
+        let said = modified.ok().filter(|at| is_within(*at, SLOW_RETENTION)).and_then(|_| std::fs::read(&path).ok());
+        said.iter().flat_map(|said| parts(said)).map(<[u8]>::to_vec).collect()
     }
 
     /// The same with a copy of the index, which is nobody else's as long as it is our turn.
@@ -2058,6 +2068,12 @@ mod tests {
             let filter = format!("[filter \"x\"]\n\tclean = {0}\n[core]\n\tfsmonitor = {0}\n", run.display());
             write(&own.at_path("config"), filter);
             write(&own.at_path("info/attributes"), "* filter=x\n");
+            let other = scratch.root.with_file_name("common");
+            std::fs::create_dir_all(other.join("info")).expect("a folder");
+            for (from, to) in [("config", "config"), ("info/attributes", "info/attributes")] {
+                std::fs::copy(own.at_path(from), other.join(to)).expect("a copy");
+            }
+            write(&own.at_path("commondir"), other.display().to_string());
         };
         forge();
         changed_since(&git(), &scratch.store, &snapshot, &Limits::DEFAULT, soon()).expect("what has changed");
@@ -2109,7 +2125,7 @@ mod tests {
         let file = File::options().append(true).open(&slow).expect("it is noted");
         file.set_times(FileTimes::new().set_modified(long_ago)).expect("a time");
         assert_eq!(scratch.contents(&scratch.take().0), scratch.worktree());
-        assert!(!slow.exists());
+        assert_eq!(std::fs::read(&slow).expect("it is noted"), b"");
         sparse(&path, LARGE + 1);
         is_cut_off();
         sparse(&path, LARGE + 2);

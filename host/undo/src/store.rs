@@ -391,7 +391,7 @@ impl Store {
     }
 
     /// Entries that are too old, and the oldest ones that have to go so that the rest fits. `ids` has the newest first. Those of
-    /// calls that passed as they can be undone go last: nobody was asked about these.
+    /// calls that passed as they can be undone have half of the room before all others: nobody was asked about these.
     fn superfluous(
         &self,
         ids: &[String],
@@ -405,18 +405,28 @@ impl Store {
             *sizes.entry(digest).or_default() += bytes;
         }
         let oldest = now_ms.saturating_sub(u64::try_from(limits.age.as_millis()).unwrap_or(u64::MAX));
-        let (mut bytes, mut full) = (0_u64, false);
-        let goes = |id: &&String| {
+        let mut bytes = 0_u64;
+        let mut take = |id: &String, most: u64, full: &mut bool| {
             // What a newer entry refers to stays anyway, and was counted with it.
-            let needed = references.get(*id).into_iter().flat_map(|needed| &needed.digests);
-            let new = needed.filter_map(|digest| sizes.remove(digest));
-            bytes += new.sum::<u64>() + self.entry_bytes(id) + beside.get(*id).copied().unwrap_or_default();
-            full |= bytes > limits.store;
-            full || time_of(id) < oldest
+            let needed = references.get(id).into_iter().flat_map(|needed| &needed.digests);
+            let new: Vec<(String, u64)> = needed.filter_map(|digest| sizes.remove_entry(digest)).collect();
+            let own = new.iter().map(|(_, bytes)| bytes).sum::<u64>()
+                + self.entry_bytes(id)
+                + beside.get(id).copied().unwrap_or_default();
+            *full |= bytes + own > most;
+            match *full {
+                true => sizes.extend(new),
+                false => bytes += own,
+            }
+            !*full
         };
         let is_recoverable = |id: &&String| references.get(*id).is_some_and(|needed| needed.recoverable);
-        let (first, rest): (Vec<&String>, Vec<&String>) = ids.iter().partition(is_recoverable);
-        Ok(first.into_iter().chain(rest).filter(goes).cloned().collect())
+        let (mut full, mut kept) = (false, HashSet::new());
+        kept.extend(ids.iter().filter(is_recoverable).filter(|id| take(id, limits.store / 2, &mut full)));
+        let rest: Vec<&String> = ids.iter().filter(|id| !kept.contains(*id)).collect();
+        full = false;
+        kept.extend(rest.into_iter().filter(|id| take(id, limits.store, &mut full)));
+        Ok(ids.iter().filter(|id| !kept.contains(*id) || time_of(id) < oldest).cloned().collect())
     }
 
     fn entry_bytes(&self, id: &str) -> u64 {
@@ -845,7 +855,7 @@ mod tests {
         oldest.recoverable = true;
         store.add(&oldest).expect("added");
         let ids: Vec<String> = (1..4).map(|at| added(&store, NOW - 1_000, "a", &content(at))).collect();
-        let limits = Limits { store: 1_500_000, ..Limits::DEFAULT };
+        let limits = Limits { store: 2_000_000, ..Limits::DEFAULT };
         store.tidy(&limits, &HashMap::new(), NOW).expect("tidied").expect("nobody else is there");
         let stay = ids.iter().filter(|id| store.entry(id).is_ok()).count();
         assert!(store.entry(&oldest.id).is_ok() && stay < 3, "{stay}");

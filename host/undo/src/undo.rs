@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use toolgate_git::Git;
+use toolgate_private::read_regular;
 
 use crate::calls::{Calls, SEQUENCES, UNDER_WAY, is_left_out, same};
 use crate::error::UndoError;
@@ -97,7 +98,7 @@ impl Chains {
                     std::mem::replace(&mut newer.want, older.want),
                     std::mem::replace(&mut newer.source, older.source),
                 );
-                if newer.want.is_absent() && want.inode.is_some() {
+                if newer.want.is_absent() && want.inode.is_some() && source != Source::None {
                     newer.shared = Some((want, source));
                 }
             }
@@ -197,7 +198,8 @@ impl Calls {
                 None => whole.push(Target { path, want, source, expected, known, shared }),
             }
         }
-        let files = restore::plan(whole, request.force);
+        let mut files = restore::plan(whole, request.force);
+        leave_worktrees(&mut files);
         conflicts.extend(broken);
         conflicts.extend(files.conflicts.iter().cloned());
         let restored = Restored { entries: &entries, files: &files, forced: request.force };
@@ -438,6 +440,29 @@ impl ConcurrentChanges {
 fn also_changed(id: &str) -> String {
     format!("call {id}, which ran at the same time, changed it as well")
 }
+
+/// Leaves a linked worktree whole that a call made, if somebody has changed something in it: its files are nothing without what git
+/// knows of it.
+fn leave_worktrees(files: &mut restore::Plan) {
+    let link = |target: &Target| {
+        let (path, is_gone) = (target.path.as_path(), target.want.is_absent());
+        let is_link = is_gone && path.file_name().is_some_and(|name| name == ".git");
+        let said = is_link.then(|| read_regular(path, LINK_BYTES).ok()).flatten()?;
+        let git_dir = String::from_utf8(said).ok()?.strip_prefix("gitdir: ")?.trim_end().to_owned();
+        Some((path.parent()?.to_path_buf(), PathBuf::from(git_dir)))
+    };
+    let made: Vec<(PathBuf, PathBuf)> = files.targets().filter_map(link).collect();
+    for (root, git_dir) in made {
+        let is_in_it = |path: &Path| path.starts_with(&root) || path.starts_with(&git_dir);
+        if files.conflicts.iter().any(|conflict| is_in_it(conflict.path.as_path())) {
+            let why = "somebody has worked in this worktree since";
+            files.refuse(|step| is_in_it(step.target.path.as_path()).then(|| why.to_owned()));
+        }
+    }
+}
+
+/// Most bytes of the file by which a linked worktree names its folder in the repository.
+const LINK_BYTES: u64 = 8 << 10;
 
 /// Has the stash keep what the calls put there, unless all of that comes back to the worktree.
 fn keep_stash(
