@@ -40,7 +40,7 @@ mod unread_lists;
 mod untracked;
 
 use rustc_hash::FxHashSet;
-use toolgate_shell::{Effect, EffectKind, FileOracle, Runs, Script, Span, Value, Why};
+use toolgate_shell::{Effect, EffectKind, FileOracle, Runs, Script, Span, Value, Why, Word};
 
 use super::rule_match::RuleMatch;
 use super::{Evaluation, evidence, git_recoverable, git_sequences, hook_files, worktrees};
