@@ -269,7 +269,7 @@ impl<'a> Surveyor<'a> {
         }
         if folders > 0 {
             let links = if folders == 1 { "1 link".to_owned() } else { format!("{} links", grouped(folders)) };
-            self.leave_out(Some(folder), &format!("what is in the folders that {links} in it lead to"));
+            self.leave_out(Some(folder), &format!("the content of folders behind {links} in it"));
         }
     }
 

@@ -455,7 +455,7 @@ fn leave_worktrees(files: &mut restore::Plan) {
     for (root, git_dir) in made {
         let is_in_it = |path: &Path| path.starts_with(&root) || path.starts_with(&git_dir);
         if files.conflicts.iter().any(|conflict| is_in_it(conflict.path.as_path())) {
-            let why = "somebody has worked in this worktree since";
+            let why = "this worktree was changed since";
             files.refuse(|step| is_in_it(step.target.path.as_path()).then(|| why.to_owned()));
         }
     }

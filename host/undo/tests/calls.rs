@@ -376,7 +376,7 @@ fn what_links_in_a_folder_lead_to_comes_back() {
     changes.paths[0].recursive = true;
     let saved = scratch.save("1", 0, changes).expect("something to save");
     let left: Vec<String> = saved.left_out.iter().map(ToString::to_string).collect();
-    assert_eq!(left, [format!("{}: what is in the folders that 1 link in it lead to", scratch.path("src"))]);
+    assert_eq!(left, [format!("{}: the content of folders behind 1 link in it", scratch.path("src"))]);
     scratch.run("echo lost > src/c; echo made > src/n");
     scratch.finish("1");
     let (undone, conflicts) = scratch.undo(&[&saved.id], false);
