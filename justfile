@@ -161,6 +161,10 @@ redteam COUNT="3000" SEED="1" *MORE: build
 bench-undo:
     cargo run {{run}} --example saving -p toolgate-undo
 
+# Instructions of a call that changes nothing, with saving and without: needs valgrind
+count-undo: build
+    @.ci/count-undo
+
 # Runs generated commands that the hook lets pass, undoes them, and compares what there is with what there was
 undo COUNT="2000" SEED="1" *MORE: build
     cargo run {{run}} --example undo -- {{COUNT}} {{SEED}} {{MORE}}
