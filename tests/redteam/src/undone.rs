@@ -109,14 +109,18 @@ impl LeftOut {
 
     /// Whether this difference had to be expected then.
     fn tells(&self, differ: &Difference, ignored: &[String]) -> bool {
-        let Some(folder) = &self.path else { return true };
+        let Some(folder) = &self.path else {
+            return ["an unknown ", "and "].iter().any(|start| self.why.starts_with(start));
+        };
         match &differ.path {
             // A program of which it is not known what it does: what the worktree is as git sees it was saved.
             Some(path) if self.why.starts_with("files that git ignores") => {
                 !within(path, folder) || ignored.contains(path)
             }
-            Some(path) => self.why.starts_with("what ") || within(path, folder),
-            None => !folder.starts_with(PROJECT) || folder == PROJECT,
+            Some(path) if self.why.starts_with("ignored files") => ignored.contains(path),
+            Some(path) if self.why.starts_with("what ") => !within(path, PROJECT) || within(path, folder),
+            Some(path) => within(path, folder),
+            None => ["branches", "repository", "what "].iter().any(|part| self.why.contains(part)),
         }
     }
 }
@@ -153,10 +157,22 @@ fn is_on_the_way(path: &str, own: &str) -> bool {
 /// What the guard keeps.
 const OWN: &[&str] = &[".local/state/toolgate", ".cache/toolgate", ".local/share/toolgate"];
 
-/// Whether it is a file that git itself keeps: objects, reflogs and the like.
+/// Whether it is a file that git itself keeps: objects, reflogs and the like. What says that something is under way is not among them.
 fn is_of_git(path: &str) -> bool {
-    let own = path.split_once(".git/").map(|(_, own)| own);
-    own.is_some_and(|own| !own.starts_with("hooks") && own != "config")
+    const KEPT: &[&str] = &[
+        "hooks",
+        "config",
+        "worktrees",
+        "rebase-merge",
+        "rebase-apply",
+        "sequencer",
+        "BISECT_LOG",
+        "MERGE_HEAD",
+        "CHERRY_PICK_HEAD",
+        "REVERT_HEAD",
+    ];
+    let own = path.split_once(".git/").map(|(_, own)| own.split('/').next().unwrap_or(own));
+    own.is_some_and(|own| !KEPT.contains(&own))
 }
 
 /// What is not as it was before the call. Of what the call has left alone, the time counts as well.
