@@ -128,9 +128,13 @@ impl LeftOut {
 /// Those of these paths that git ignores in the workspace.
 fn ignored(sandbox: &mut Sandbox, differ: &[Difference]) -> Result<Vec<String>, Error> {
     let paths: Vec<&str> = differ.iter().filter_map(|one| one.path.as_deref()).collect();
-    let inside: Vec<&str> = paths.into_iter().filter(|path| within(path, PROJECT)).collect();
+    // Of a folder that is gone, only the slash tells that it was one.
+    let inside =
+        paths.into_iter().filter(|path| within(path, PROJECT)).flat_map(|path| [path.to_owned(), format!("{path}/")]);
+    let inside: Vec<String> = inside.collect();
     let said = sandbox.step("git check-ignore --no-index --stdin", inside.join("\n").as_bytes())?;
-    Ok(String::from_utf8_lossy(&said.output).lines().map(str::to_owned).collect())
+    let said = String::from_utf8_lossy(&said.output).into_owned();
+    Ok(said.lines().map(|path| path.trim_end_matches('/').to_owned()).collect())
 }
 
 /// The files of the home folder, and what git says of the repository.
