@@ -338,7 +338,8 @@ impl Store {
     }
 
     /// Drops entries that are older than the limits say, then the oldest until the store is within its size, then objects that
-    /// nothing refers to any more. `beside` says how many bytes are kept elsewhere for an entry. None if somebody saves or undoes meanwhile: then it is for the next time. Not while this
+    /// nothing refers to any more. `beside` says how many bytes are kept elsewhere for an entry. None if somebody saves or undoes
+    /// meanwhile: then it is for the next time. Not while this
     /// process itself has a [`Hold`].
     ///
     /// # Errors
